@@ -1,0 +1,19 @@
+//! Sextant's pages. With the feature `ssr` they are rendered whole on the server through a [`backend::Backend`]; with
+//! `hydrate` only the islands (small interactive pieces) are compiled for the browser.
+//!
+//! It holds no SQL and no HTTP routes, and it never computes a number that is not in the data of the page.
+//! `ssr` and `hydrate` exclude each other.
+
+#[cfg(all(feature = "ssr", feature = "hydrate"))]
+compile_error!("features `ssr` and `hydrate` exclude each other: build the server and the browser bundle apart");
+
+#[cfg(feature = "ssr")]
+pub mod backend;
+
+/// Brings the islands of a server-rendered page to life.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_islands();
+}

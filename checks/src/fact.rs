@@ -1,0 +1,343 @@
+//! Facts: typed values that keep the place they were read from.
+//!
+//! Absent is absent: a value that a source prints as `N/A`, `-` or leaves out has no fact at all, never 0, -1 or "".
+//! This module does not know what a fact means for the GPU; that is the checks' business.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{KernelEvent, SampleSeries, StepSeries};
+use crate::report::Evidence;
+
+/// A fact's value as it appears in JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A measured number; never NaN or infinite.
+    Num(f64),
+    /// Text, as the source printed it.
+    Text(String),
+    /// Several values, for example the Xid codes of a log.
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The value as a number, if it is one.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "facts are far below 2^53")]
+            Self::Int(i) => Some(*i as f64),
+            Self::Num(n) => Some(*n),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(b) => f.write_str(if *b { "yes" } else { "no" }),
+            Self::Int(i) => write!(f, "{i}"),
+            Self::Num(n) => write!(f, "{n}"),
+            Self::Text(t) => f.write_str(t),
+            Self::List(l) => {
+                for (i, v) in l.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{v}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+macro_rules! into_value {
+    ($($t:ty => $e:expr),* $(,)?) => {$(
+        impl From<$t> for Value { fn from(v: $t) -> Self { ($e)(v) } }
+    )*};
+}
+into_value! {
+    bool => Value::Bool,
+    u8 => |v| Value::Int(i64::from(v)),
+    u16 => |v| Value::Int(i64::from(v)),
+    u32 => |v| Value::Int(i64::from(v)),
+    i32 => |v| Value::Int(i64::from(v)),
+    i64 => Value::Int,
+    u64 => |v: u64| Value::Int(i64::try_from(v).unwrap_or(i64::MAX)),
+    usize => |v: usize| Value::Int(i64::try_from(v).unwrap_or(i64::MAX)),
+    String => Value::Text,
+    &str => |v: &str| Value::Text(v.to_owned()),
+}
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(v: Vec<T>) -> Self {
+        Self::List(v.into_iter().map(Into::into).collect())
+    }
+}
+impl From<f64> for Value {
+    /// NaN and infinities must be filtered by the reader (they are absent values); they become 0 in no case: text is kept.
+    fn from(v: f64) -> Self {
+        if v.is_finite() { Self::Num(v) } else { Self::Text(v.to_string()) }
+    }
+}
+
+/// Rust types that a [`Value`] can be read as.
+pub trait Read: Sized {
+    /// The value as this type, or `None` if it is something else.
+    fn read(v: &Value) -> Option<Self>;
+}
+impl Read for bool {
+    fn read(v: &Value) -> Option<Self> {
+        if let Value::Bool(b) = v { Some(*b) } else { None }
+    }
+}
+impl Read for i64 {
+    fn read(v: &Value) -> Option<Self> {
+        if let Value::Int(i) = v { Some(*i) } else { None }
+    }
+}
+impl Read for f64 {
+    fn read(v: &Value) -> Option<Self> {
+        v.as_f64()
+    }
+}
+impl Read for String {
+    fn read(v: &Value) -> Option<Self> {
+        if let Value::Text(t) = v { Some(t.clone()) } else { None }
+    }
+}
+impl<T: Read> Read for Vec<T> {
+    fn read(v: &Value) -> Option<Self> {
+        let Value::List(l) = v else { return None };
+        l.iter().map(T::read).collect()
+    }
+}
+
+/// How far a source is trusted where several tell the same fact: live readings first, the plain table last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Trust {
+    /// NVML, sysfs or procfs read by the collector.
+    Live,
+    /// XML.
+    Xml,
+    /// CSV.
+    Csv,
+    /// Structured text such as `nvidia-smi -q`.
+    Text,
+    /// The plain table, which rounds and cuts.
+    Table,
+    /// An answer given by a person.
+    Person,
+}
+
+/// Where a fact was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// Index of the input in the report's `inputs`.
+    pub input: u32,
+    /// Line of the decoded text, from 1.
+    pub line: Option<u32>,
+    /// The line itself, cut to a readable length.
+    pub quote: Option<Arc<str>>,
+}
+
+impl Place {
+    /// Longest quote that is kept, in characters.
+    pub const QUOTE_MAX: usize = 240;
+
+    /// A place on a line of an input, with that line as its quote.
+    #[must_use]
+    pub fn line(input: u32, line: u32, text: &str) -> Self {
+        let text = text.trim();
+        let quote = match text.char_indices().nth(Self::QUOTE_MAX) {
+            Some((end, _)) => format!("{}…", &text[..end]).into(),
+            None => text.into(),
+        };
+        Self { input, line: Some(line), quote: Some(quote) }
+    }
+
+    /// A place in an input as a whole.
+    #[must_use]
+    pub fn input(input: u32) -> Self {
+        Self { input, line: None, quote: None }
+    }
+}
+
+/// One value and where it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// The value.
+    pub value: Value,
+    /// Unit, empty if the value has none.
+    pub unit: &'static str,
+    /// How far the source is trusted.
+    pub trust: Trust,
+    /// Where it was read.
+    pub place: Place,
+}
+
+/// The name of a fact, with its unit and Rust type. Declared once, in [`crate::keys`].
+#[derive(Debug)]
+pub struct Key<T> {
+    /// Path pattern; `[]` stands for an index, as in `gpu[].pcie.gen_current`.
+    pub path: &'static str,
+    /// Unit, empty if none.
+    pub unit: &'static str,
+    /// What the fact says, in a few words; shown where it is missing.
+    pub what: &'static str,
+    #[doc(hidden)]
+    pub of: PhantomData<fn() -> T>,
+}
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Key<T> {}
+
+impl<T> Key<T> {
+    /// The path with its `[]` filled in order.
+    #[must_use]
+    pub fn at(&self, index: &[usize]) -> String {
+        let mut out = String::with_capacity(self.path.len() + 4);
+        let mut rest = self.path;
+        let mut index = index.iter();
+        while let Some(p) = rest.find("[]") {
+            out.push_str(&rest[..p]);
+            match index.next() {
+                Some(i) => out.push_str(&format!("[{i}]")),
+                None => out.push_str("[]"),
+            }
+            rest = &rest[p + 2..];
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+/// A fact that is known, with its typed value.
+#[derive(Clone, Debug)]
+pub struct Known<'a, T> {
+    /// The typed value.
+    pub value: T,
+    /// Its path.
+    pub path: String,
+    /// The fact it was read from.
+    pub fact: &'a Fact,
+}
+
+impl<T> Known<'_, T> {
+    /// This fact as evidence, with what would have been expected in words ("" if nothing is).
+    #[must_use]
+    pub fn evidence(&self, expected: &str) -> Evidence {
+        Evidence {
+            fact: self.path.clone(),
+            value: Some(self.fact.value.clone()),
+            unit: self.fact.unit.to_owned(),
+            expected: (!expected.is_empty()).then(|| expected.to_owned()),
+            input: Some(self.fact.place.input),
+            line: self.fact.place.line,
+            quote: self.fact.place.quote.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+/// All that is known about one subject: named values, and the records that do not fit into a name (log lines, steps,
+/// samples).
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// For each path the readings in order of trust; the first one holds.
+    values: BTreeMap<String, Vec<Fact>>,
+    /// NVIDIA and PCI lines of kernel logs, in file order.
+    pub kernel: Vec<KernelEvent>,
+    /// Step timings, one series a rank.
+    pub steps: Vec<StepSeries>,
+    /// Samples, one series a node.
+    pub samples: Vec<SampleSeries>,
+}
+
+impl Facts {
+    /// Adds a reading. Of two readings of one path the more trusted one holds; of equals, the first.
+    pub fn put<T>(&mut self, key: &Key<T>, index: &[usize], value: impl Into<Value>, trust: Trust, place: Place) {
+        self.insert(key.at(index), Fact { value: value.into(), unit: key.unit, trust, place });
+    }
+
+    /// Adds a reading under a full path.
+    pub fn insert(&mut self, path: String, fact: Fact) {
+        let readings = self.values.entry(path).or_default();
+        let at = readings.partition_point(|f| f.trust <= fact.trust);
+        readings.insert(at, fact);
+    }
+
+    /// The reading that holds, typed; `None` if there is none or it has another type.
+    #[must_use]
+    pub fn get<T: Read>(&self, key: &Key<T>, index: &[usize]) -> Option<Known<'_, T>> {
+        let path = key.at(index);
+        let fact = self.values.get(&path)?.first()?;
+        Some(Known { value: T::read(&fact.value)?, path, fact })
+    }
+
+    /// All readings of a path, most trusted first.
+    #[must_use]
+    pub fn readings(&self, path: &str) -> &[Fact] {
+        self.values.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// All paths with the reading that holds, in order of path.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Fact)> {
+        self.values.iter().filter_map(|(p, f)| Some((p.as_str(), f.first()?)))
+    }
+
+    /// All readings, also those that do not hold.
+    pub fn into_readings(self) -> impl Iterator<Item = (String, Fact)> {
+        self.values.into_iter().flat_map(|(p, fs)| fs.into_iter().map(move |f| (p.clone(), f)))
+    }
+
+    /// Indices of `prefix[n]` that have at least one fact, ascending.
+    #[must_use]
+    pub fn indices(&self, prefix: &str) -> Vec<usize> {
+        let start = format!("{prefix}[");
+        let mut out: Vec<usize> = self
+            .values
+            .range(start.clone()..)
+            .take_while(|(p, _)| p.starts_with(&start))
+            .filter_map(|(p, _)| p[start.len()..].split(']').next()?.parse().ok())
+            .collect();
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    /// Indices of the GPUs that something is known about.
+    #[must_use]
+    pub fn gpus(&self) -> Vec<usize> {
+        self.indices("gpu")
+    }
+
+    /// Takes over everything that another source of the same subject tells. GPU indices are taken as they are.
+    pub fn merge(&mut self, other: Self) {
+        for (path, readings) in other.values {
+            for fact in readings {
+                self.insert(path.clone(), fact);
+            }
+        }
+        self.kernel.extend(other.kernel);
+        self.steps.extend(other.steps);
+        self.samples.extend(other.samples);
+    }
+
+    /// True if nothing at all is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.kernel.is_empty() && self.steps.is_empty() && self.samples.is_empty()
+    }
+}

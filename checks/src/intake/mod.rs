@@ -1,0 +1,148 @@
+//! Intake: bytes of any kind → facts and notes. It never fails on bad data: what cannot be read becomes a note, and an
+//! input that nothing recognises is of kind `unknown`.
+//!
+//! It reads from [`std::io::Read`], never from a path, and it does not judge. Memory is bounded: text is kept up to
+//! [`decode::TEXT_MAX`]; formats that can be larger are read as a stream.
+
+pub mod decode;
+mod jsonl;
+mod kind;
+mod part;
+mod sniff;
+
+use std::io::Read;
+
+pub use kind::Kind;
+pub use part::Part;
+
+use crate::evaluate::evaluate;
+use crate::fact::Facts;
+use crate::report::{Input, Note, Report, ReportDoc, SubjectId};
+use crate::settings::Settings;
+
+/// Everything that is known about one host or run.
+#[derive(Debug, Default)]
+pub struct Subject {
+    /// Node, run, time.
+    pub id: SubjectId,
+    /// Its facts.
+    pub facts: Facts,
+}
+
+/// Collects inputs and joins them into subjects.
+#[derive(Debug, Default)]
+pub struct Intake {
+    inputs: Vec<Input>,
+    parts: Vec<Part>,
+    files: u32,
+}
+
+impl Intake {
+    /// An intake without inputs.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads one file, paste or archive. `name` is for people and is never opened.
+    pub fn add(&mut self, name: &str, read: impl Read) {
+        let file = self.files;
+        self.files += 1;
+        let mut decoded = match decode::open(read) {
+            Ok(d) => d,
+            Err(note) => {
+                self.push(file, name, Part::unknown(0, note));
+                return;
+            }
+        };
+        let parts = sniff::read(name, self.next(), &mut decoded);
+        for (label, part) in parts {
+            let name = if label.is_empty() { name.to_owned() } else { format!("{name} → {label}") };
+            self.push(file, &name, part);
+        }
+    }
+
+    /// Adds facts that were not read from a file: live readings of the collector.
+    pub fn add_part(&mut self, name: &str, part: Part) {
+        let file = self.files;
+        self.files += 1;
+        self.push(file, name, part);
+    }
+
+    /// Index that the next input will have; a [`Part`] is made with it so that its facts know their input.
+    #[must_use]
+    pub fn next(&self) -> u32 {
+        u32::try_from(self.inputs.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What was read so far.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// True if no input was recognised.
+    #[must_use]
+    pub fn nothing_read(&self) -> bool {
+        self.inputs.iter().all(|i| i.kind == Kind::Unknown.id())
+    }
+
+    fn push(&mut self, file: u32, name: &str, mut part: Part) {
+        self.inputs.push(Input {
+            name: name.to_owned(),
+            kind: part.kind.id().to_owned(),
+            bytes: part.bytes,
+            notes: std::mem::take(&mut part.notes),
+            first_line: part.first_line,
+            file,
+        });
+        self.parts.push(part);
+    }
+
+    /// Joins the inputs by host: one subject a host; inputs without a host go to the only host there is, or to an
+    /// anonymous one.
+    #[must_use]
+    pub fn finish(self) -> (Vec<Input>, Vec<Subject>) {
+        let mut hosts: Vec<String> = self.parts.iter().filter_map(|p| p.host.clone()).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let mut subjects: Vec<Subject> = hosts
+            .iter()
+            .map(|h| Subject {
+                id: SubjectId { node: Some(h.clone()), ..SubjectId::default() },
+                facts: Facts::default(),
+            })
+            .collect();
+        let anonymous = self.parts.iter().any(|p| p.host.is_none()) && subjects.len() != 1;
+        if anonymous || subjects.is_empty() {
+            subjects.push(Subject::default());
+        }
+        for part in self.parts {
+            let at = part.host.as_ref().and_then(|h| hosts.binary_search(h).ok()).unwrap_or(subjects.len() - 1);
+            let s = &mut subjects[at];
+            s.id.run = s.id.run.take().or(part.run);
+            s.id.taken_ms = s.id.taken_ms.max(part.taken_ms);
+            s.facts.merge(part.facts);
+        }
+        subjects.retain(|s| !s.facts.is_empty() || s.id.node.is_some());
+        if subjects.is_empty() {
+            subjects.push(Subject::default());
+        }
+        (self.inputs, subjects)
+    }
+
+    /// The report over everything that was read: one, or one per host.
+    #[must_use]
+    pub fn report(self, settings: &Settings) -> ReportDoc {
+        let (inputs, subjects) = self.finish();
+        let mut reports: Vec<Report> = subjects
+            .into_iter()
+            .map(|s| Report { subject: s.id, inputs: inputs.clone(), ..evaluate(&s.facts, settings) })
+            .collect();
+        if reports.len() == 1 {
+            return ReportDoc::One(Box::new(reports.remove(0)));
+        }
+        let text = format!("The inputs come from {} hosts; each has its own report.", reports.len());
+        ReportDoc::Many { schema: crate::report::SCHEMA, subjects: reports, notes: vec![Note { line: None, text }] }
+    }
+}

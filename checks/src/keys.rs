@@ -1,0 +1,173 @@
+//! Every fact's name, unit and meaning, declared once. Parsers write and checks read through these, so that a misspelt
+//! path does not compile instead of staying unknown for ever.
+//!
+//! Paths and units are a contract: stored reports, labels and the scorer use them.
+
+use std::marker::PhantomData;
+
+use crate::fact::Key;
+
+macro_rules! keys {
+    ($($(#[$m:meta])* $name:ident: $t:ty = $path:literal, $unit:literal, $what:literal;)*) => {
+        $(#[doc = $what] pub const $name: Key<$t> = Key { path: $path, unit: $unit, what: $what, of: PhantomData };)*
+        /// Path pattern, unit and meaning of every key.
+        pub const ALL: &[(&str, &str, &str)] = &[$(($path, $unit, $what)),*];
+    };
+}
+
+keys! {
+    // node
+    DRIVER: String = "driver", "", "driver version";
+    KMD_VERSION: String = "kmd_version", "", "kernel-mode driver version (610 and newer)";
+    TOOL_VERSION: String = "tool_version", "", "version of nvidia-smi itself";
+    CUDA_VERSION: String = "cuda_version", "", "highest CUDA version of the driver";
+    GPU_COUNT: i64 = "gpu_count", "", "GPUs listed";
+    ATTACHED_GPUS: i64 = "attached_gpus", "", "GPUs that the driver says are attached";
+    GPU_ELEMENTS: i64 = "gpu_elements", "", "gpu elements in the XML";
+    PCI_GPU_COUNT: i64 = "pci_gpu_count", "", "NVIDIA display-class functions on the PCI bus";
+    NVML_GPU_COUNT: i64 = "nvml_gpu_count", "", "GPUs that NVML enumerates";
+    NVML_ERROR: i64 = "nvml.error_code", "", "NVML's error code at initialisation";
+    NVML_ERROR_TEXT: String = "nvml.error", "", "NVML's error at initialisation, in words";
+    HOST: String = "host", "", "host name";
+    OS: String = "os", "", "operating system";
+    KERNEL: String = "kernel", "", "kernel release";
+    CPU_COUNT: i64 = "cpu_count", "", "CPUs online";
+    CPU_MODEL: String = "cpu_model", "", "CPU model";
+    MEMORY_TOTAL: i64 = "memory_total_mib", "MiB", "main memory of the node";
+    NUMA_NODES: i64 = "numa_nodes", "", "NUMA nodes";
+
+    // platform
+    WSL2: bool = "platform.wsl2", "", "runs under WSL2";
+    CONTAINER: bool = "platform.container", "", "runs in a container";
+    VIRTUAL_MACHINE: bool = "platform.vm", "", "runs in a virtual machine";
+    DXG: bool = "platform.dev_dxg", "", "/dev/dxg exists";
+
+    // kernel modules and device files
+    MODULE_NVIDIA: bool = "module.nvidia", "", "nvidia.ko is loaded";
+    MODULE_UVM: bool = "module.nvidia_uvm", "", "nvidia_uvm.ko is loaded";
+    MODULE_NOUVEAU: bool = "module.nouveau", "", "nouveau is loaded";
+    MODULE_VERSION: String = "module.version", "", "version of the loaded kernel module";
+    MODULE_OPEN: bool = "module.open", "", "the loaded kernel module is the open one";
+    DEV_NVIDIACTL: bool = "dev.nvidiactl", "", "/dev/nvidiactl exists";
+    DEV_UVM: bool = "dev.nvidia_uvm", "", "/dev/nvidia-uvm exists";
+    DEV_GPUS: i64 = "dev.nvidia_gpus", "", "/dev/nvidiaN files";
+
+    // GPU
+    GPU_NAME: String = "gpu[].name", "", "product name";
+    GPU_UUID: String = "gpu[].uuid", "", "GPU UUID";
+    GPU_BRAND: String = "gpu[].brand", "", "product brand";
+    GPU_ARCH: String = "gpu[].architecture", "", "architecture";
+    GPU_BUS_ID: String = "gpu[].bus_id", "", "PCI bus id, as printed";
+    GPU_SLOT: String = "gpu[].slot", "", "PCI slot, as lspci prints it";
+    GPU_DEVICE_ID: String = "gpu[].device_id", "", "PCI vendor and device id";
+    GPU_LOST: bool = "gpu[].lost", "", "the driver says that this GPU is lost or needs a reset";
+    GPU_PSTATE: String = "gpu[].pstate", "", "performance state";
+    GPU_UTIL: f64 = "gpu[].util_gpu_pct", "%", "GPU utilisation";
+    GPU_UTIL_MEM: f64 = "gpu[].util_mem_pct", "%", "memory controller utilisation";
+    GPU_TEMPERATURE: f64 = "gpu[].temperature_c", "°C", "GPU temperature";
+    GPU_TLIMIT_MARGIN: f64 = "gpu[].tlimit_margin_c", "°C", "degrees left to the temperature limit";
+    GPU_SLOWDOWN_TEMP: f64 = "gpu[].slowdown_temp_c", "°C", "slowdown temperature";
+    GPU_SHUTDOWN_TEMP: f64 = "gpu[].shutdown_temp_c", "°C", "shutdown temperature";
+    GPU_MAX_OPERATING_TEMP: f64 = "gpu[].max_operating_temp_c", "°C", "maximum operating temperature";
+    GPU_SLOWDOWN_TLIMIT: f64 = "gpu[].slowdown_tlimit_c", "°C", "margin at which the GPU slows down";
+    GPU_MEMORY_TEMP: f64 = "gpu[].memory_temp_c", "°C", "memory temperature";
+    GPU_MEMORY_MAX_TEMP: f64 = "gpu[].memory_max_operating_temp_c", "°C", "maximum operating temperature of the memory";
+    GPU_POWER: f64 = "gpu[].power_draw_w", "W", "power draw";
+    GPU_POWER_AVG: f64 = "gpu[].power_draw_avg_w", "W", "average power draw";
+    GPU_POWER_INSTANT: f64 = "gpu[].power_draw_instant_w", "W", "instantaneous power draw";
+    GPU_POWER_LIMIT: f64 = "gpu[].power_limit_w", "W", "power limit in force";
+    GPU_POWER_LIMIT_DEFAULT: f64 = "gpu[].power_limit_default_w", "W", "default power limit of the board";
+    GPU_POWER_LIMIT_MAX: f64 = "gpu[].power_limit_max_w", "W", "highest power limit of the board";
+    GPU_POWER_LIMIT_MIN: f64 = "gpu[].power_limit_min_w", "W", "lowest power limit of the board";
+    GPU_SM_CLOCK: f64 = "gpu[].sm_clock_mhz", "MHz", "SM clock";
+    GPU_SM_CLOCK_MAX: f64 = "gpu[].sm_clock_max_mhz", "MHz", "highest SM clock";
+    GPU_MEM_CLOCK: f64 = "gpu[].mem_clock_mhz", "MHz", "memory clock";
+    GPU_MEM_CLOCK_MAX: f64 = "gpu[].mem_clock_max_mhz", "MHz", "highest memory clock";
+    GPU_APP_CLOCK: f64 = "gpu[].app_clock_mhz", "MHz", "application clock (graphics)";
+    GPU_APP_CLOCK_DEFAULT: f64 = "gpu[].app_clock_default_mhz", "MHz", "default application clock (graphics)";
+    GPU_MEMORY_USED: f64 = "gpu[].memory_used_mib", "MiB", "memory used";
+    GPU_MEMORY_TOTAL: f64 = "gpu[].memory_total_mib", "MiB", "memory of the board";
+    GPU_MEMORY_RESERVED: f64 = "gpu[].memory_reserved_mib", "MiB", "memory reserved by the driver";
+    GPU_BAR1_TOTAL: f64 = "gpu[].bar1_total_mib", "MiB", "BAR1 size";
+    GPU_FAN: f64 = "gpu[].fan_pct", "%", "fan speed";
+    GPU_MIG_MODE: String = "gpu[].mig_mode", "", "MIG mode";
+    GPU_MIG_PENDING: String = "gpu[].mig_mode_pending", "", "MIG mode after the next reset";
+    GPU_MIG_DEVICES: i64 = "gpu[].mig_device_count", "", "MIG devices";
+    GPU_MIG_LISTED: i64 = "gpu[].mig_devices", "", "MIG devices listed under the GPU";
+    MIG_MEMORY_TOTAL: f64 = "gpu[].mig[].memory_total_mib", "MiB", "memory of a MIG device";
+    MIG_MEMORY_USED: f64 = "gpu[].mig[].memory_used_mib", "MiB", "memory used in a MIG device";
+    GPU_PERSISTENCE: String = "gpu[].persistence_mode", "", "persistence mode";
+    GPU_COMPUTE_MODE: String = "gpu[].compute_mode", "", "compute mode";
+    GPU_ECC_MODE: String = "gpu[].ecc_mode", "", "ECC mode";
+    GPU_ECC_PENDING: String = "gpu[].ecc_mode_pending", "", "ECC mode after the next reset";
+    GPU_DRIVER_MODEL: String = "gpu[].driver_model", "", "Windows driver model";
+    GPU_VBIOS: String = "gpu[].vbios", "", "VBIOS version";
+    GPU_GSP_FIRMWARE: String = "gpu[].gsp_firmware", "", "GSP firmware version";
+    GPU_RECOVERY_ACTION: String = "gpu[].recovery_action", "", "recovery action asked for by the driver";
+    GPU_VIRTUALIZATION: String = "gpu[].virtualization_mode", "", "virtualisation mode";
+    GPU_ADDRESSING_MODE: String = "gpu[].addressing_mode", "", "addressing mode";
+    GPU_DISPLAY_ACTIVE: String = "gpu[].display_active", "", "display active";
+    GPU_THROTTLE: Vec<String> = "gpu[].throttle_active", "", "clock event reasons that are active now";
+    GPU_COUNTER_SW_POWER_CAP: f64 = "gpu[].counter_sw_power_cap_us", "µs", "time under the software power cap since the driver was loaded";
+    GPU_COUNTER_SW_THERMAL: f64 = "gpu[].counter_sw_thermal_us", "µs", "time in software thermal slowdown since the driver was loaded";
+    GPU_COUNTER_HW_THERMAL: f64 = "gpu[].counter_hw_thermal_us", "µs", "time in hardware thermal slowdown since the driver was loaded";
+    GPU_COUNTER_HW_POWER_BRAKE: f64 = "gpu[].counter_hw_power_brake_us", "µs", "time in power-brake slowdown since the driver was loaded";
+    GPU_COUNTER_SYNC_BOOST: f64 = "gpu[].counter_sync_boost_us", "µs", "time under sync boost since the driver was loaded";
+
+    // PCIe
+    PCIE_GEN_CURRENT: i64 = "gpu[].pcie.gen_current", "", "PCIe generation in use";
+    PCIE_GEN_MAX: i64 = "gpu[].pcie.gen_max", "", "highest PCIe generation of GPU and slot together";
+    PCIE_GEN_DEVICE_CURRENT: i64 = "gpu[].pcie.gen_device_current", "", "PCIe generation of the device in use";
+    PCIE_GEN_DEVICE_MAX: i64 = "gpu[].pcie.gen_device_max", "", "highest PCIe generation of the GPU itself";
+    PCIE_GEN_HOST_MAX: i64 = "gpu[].pcie.gen_host_max", "", "highest PCIe generation of the slot";
+    PCIE_WIDTH_CURRENT: i64 = "gpu[].pcie.link_width_current", "lanes", "PCIe lanes in use";
+    PCIE_WIDTH_MAX: i64 = "gpu[].pcie.link_width_max", "lanes", "PCIe lanes that GPU and slot have together";
+    PCIE_WIDTH_DEVICE_MAX: i64 = "gpu[].pcie.link_width_device_max", "lanes", "PCIe lanes of the GPU itself";
+    PCIE_WIDTH_PARENT_MAX: i64 = "gpu[].pcie.link_width_parent_max", "lanes", "PCIe lanes of the port above the GPU";
+    PCIE_SPEED_CURRENT: f64 = "gpu[].pcie.speed_current_gts", "GT/s", "PCIe speed in use";
+    PCIE_SPEED_MAX: f64 = "gpu[].pcie.speed_max_gts", "GT/s", "highest PCIe speed of the device";
+    PCIE_SPEED_PARENT_MAX: f64 = "gpu[].pcie.speed_parent_max_gts", "GT/s", "highest PCIe speed of the port above the GPU";
+    PCIE_REPLAYS: i64 = "gpu[].pcie.replays", "", "PCIe replays since reset";
+    PCIE_TX: f64 = "gpu[].pcie.tx_kib_s", "KiB/s", "PCIe rate to the host";
+    PCIE_RX: f64 = "gpu[].pcie.rx_kib_s", "KiB/s", "PCIe rate to the GPU";
+    GPU_NUMA: i64 = "gpu[].numa_node", "", "NUMA node of the GPU";
+
+    // memory health
+    ECC_AGG_SBE: i64 = "gpu[].ecc.aggregate.single_bit_total", "", "corrected errors over the board's life";
+    ECC_AGG_DBE: i64 = "gpu[].ecc.aggregate.double_bit_total", "", "uncorrectable errors over the board's life";
+    ECC_VOL_SBE: i64 = "gpu[].ecc.volatile.single_bit_total", "", "corrected errors since reset";
+    ECC_VOL_DBE: i64 = "gpu[].ecc.volatile.double_bit_total", "", "uncorrectable errors since reset";
+    RETIRED_SBE: i64 = "gpu[].retired_pages.sbe", "", "pages retired for single-bit errors";
+    RETIRED_DBE: i64 = "gpu[].retired_pages.dbe", "", "pages retired for double-bit errors";
+    RETIRED_PENDING: bool = "gpu[].retired_pages.pending", "", "page retirement pending";
+    REMAP_CORRECTABLE: i64 = "gpu[].remap_correctable", "", "rows remapped for correctable errors";
+    REMAP_UNCORRECTABLE: i64 = "gpu[].remap_uncorrectable", "", "rows remapped for uncorrectable errors";
+    REMAP_PENDING: bool = "gpu[].remap_pending", "", "row remapping pending";
+    REMAP_FAILED: bool = "gpu[].remap_failed", "", "row remapping failed";
+
+    // processes on a GPU
+    PROC_PID: i64 = "gpu[].process[].pid", "", "process id";
+    PROC_TYPE: String = "gpu[].process[].type", "", "process type (C, G, C+G)";
+    PROC_NAME: String = "gpu[].process[].name", "", "process name";
+    PROC_MEMORY: f64 = "gpu[].process[].memory_mib", "MiB", "GPU memory of the process";
+
+    // framework
+    TORCH: String = "torch", "", "PyTorch version";
+    CUDA_BUILD: String = "cuda_build", "", "CUDA version that PyTorch was built with";
+    CUDA_BUILD_NONE: bool = "cuda_build_none", "", "PyTorch was built without CUDA";
+    CUDA_AVAILABLE: bool = "cuda_available", "", "torch.cuda.is_available()";
+    CUDA_RUNTIME: String = "cuda_runtime", "", "CUDA toolkit on the path (nvcc)";
+    CUDNN: String = "cudnn", "", "cuDNN version";
+    ROCM_BUILD: String = "rocm_build", "", "ROCm version that PyTorch was built with";
+    PYTHON: String = "python", "", "Python version";
+    TRITON: String = "triton", "", "Triton version";
+    NCCL_VERSION: String = "nccl_version", "", "NCCL version";
+
+    // kernel log, in sum
+    XIDS: Vec<i64> = "xids", "", "distinct Xid codes in the kernel log";
+    KERNEL_LOG_LINES: i64 = "kernel_log.lines", "lines", "lines of the kernel log that were read";
+    KERNEL_LOG_READABLE: bool = "kernel_log.readable", "", "the kernel log could be read";
+
+    // runs, in sum
+    STEPS: i64 = "steps", "", "training steps recorded";
+}

@@ -1,0 +1,272 @@
+//! Records: what comes in series and is judged as a series. Field names carry their units.
+//!
+//! `None` means that the source did not tell; it is never replaced by a number.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Place;
+
+/// How old a kernel log line is, as far as the log tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boot {
+    /// The boot that the log (or the node) is in, or the only one known.
+    Present,
+    /// An earlier boot in the same log: history, never a present fault.
+    Earlier,
+}
+
+/// One line of a kernel log that matters to a check.
+#[derive(Clone, Debug)]
+pub struct KernelEvent {
+    /// What it is.
+    pub kind: KernelKind,
+    /// Seconds since boot, where the line carries them.
+    pub since_boot_s: Option<f64>,
+    /// PCI address as printed, lower case, without function (`0000:3b:00`).
+    pub pci: Option<String>,
+    /// Which boot.
+    pub boot: Boot,
+    /// Message without prefix.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// The kinds of kernel log lines that are read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KernelKind {
+    /// `NVRM: Xid (...)`.
+    Xid {
+        /// The code after the closing bracket.
+        code: u32,
+        /// Process id, where printed.
+        pid: Option<u32>,
+        /// Process name, where printed.
+        name: Option<String>,
+        /// `Fatal` (true) or `Nonfatal` (false), where the text says so (codes 144-150, SXid).
+        fatal: Option<bool>,
+        /// The code in "caused by previous Xid N".
+        caused_by: Option<u32>,
+    },
+    /// `nvidia-nvswitchN: SXid (...)`.
+    SXid {
+        /// The code.
+        code: u32,
+        /// Fatal or not, where the text says so.
+        fatal: Option<bool>,
+    },
+    /// `GPU has fallen off the bus`, with or without an Xid 79.
+    FallenOffBus,
+    /// `RmInitAdapter failed` and its relatives, with the code in brackets.
+    InitFailed {
+        /// For example `0x62:0x1a:2631`.
+        code: Option<String>,
+    },
+    /// `NVRM: loading NVIDIA UNIX … Kernel Module`.
+    ModuleLoaded {
+        /// Driver version.
+        version: String,
+        /// Open kernel module.
+        open: bool,
+    },
+    /// `API mismatch: the client … has the version …`.
+    ApiMismatch,
+    /// `module verification failed`, `Key was rejected by service`, `disagrees about version of symbol`.
+    ModuleRejected,
+    /// Any other line that a check wants; the name says which (for example `bar-unassigned`).
+    Other(&'static str),
+}
+
+/// Settings of one data loader, as the shim read them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Loader {
+    /// Id within the process.
+    pub id: Option<i64>,
+    /// Class name.
+    pub cls: Option<String>,
+    /// Worker processes; 0 means that the training process loads by itself.
+    pub num_workers: Option<i64>,
+    /// Batches prefetched by each worker.
+    pub prefetch_factor: Option<i64>,
+    /// Workers survive the epoch.
+    #[serde(alias = "persistent")]
+    pub persistent_workers: Option<bool>,
+    /// Batches are page-locked.
+    pub pin_memory: Option<bool>,
+    /// Samples a batch.
+    #[serde(alias = "batch_size")]
+    pub batch: Option<i64>,
+}
+
+/// One training step (step timings v1).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Step {
+    /// Step number.
+    pub i: Option<i64>,
+    /// End of the step on the file's own clock.
+    pub t_ns: Option<i64>,
+    /// Time since the end of the step before.
+    pub step_ms: f64,
+    /// Time that the training thread stood in the loader.
+    pub data_wait_ms: Option<f64>,
+    /// Host time in backward.
+    pub bwd_host_ms: Option<f64>,
+    /// Host time in the optimiser.
+    pub opt_host_ms: Option<f64>,
+    /// Stream span between data return and optimiser end.
+    pub gpu_span_ms: Option<f64>,
+    /// Stream time between the optimiser's end and the next batch.
+    pub boundary_idle_ms: Option<f64>,
+    /// The GPU had run dry when the host came with the next batch.
+    pub dry: Option<bool>,
+    /// Micro batches.
+    pub n_micro: Option<i64>,
+    /// `train`, `eval`, …
+    pub phase: Option<String>,
+    /// The gradient scaler skipped the optimiser.
+    pub skipped: Option<bool>,
+    /// Garbage collector pauses.
+    pub gc_ms: Option<f64>,
+    /// Cost of recording this step.
+    pub shim_us: Option<f64>,
+    /// Items (samples, tokens) in the step.
+    pub items: Option<f64>,
+    /// Line in the file, from 1.
+    #[serde(skip)]
+    pub line: u32,
+}
+
+/// Step timings of one rank.
+#[derive(Clone, Debug, Default)]
+pub struct StepSeries {
+    /// Input index.
+    pub input: u32,
+    /// Host name as recorded.
+    pub host: Option<String>,
+    /// Global rank.
+    pub rank: Option<i64>,
+    /// World size.
+    pub world: Option<i64>,
+    /// Process id.
+    pub pid: Option<i64>,
+    /// `perf_ns` and `wall_ns` of the meta line tie `t_ns` to wall time: wall = t_ns − perf_ns + wall_ns.
+    pub anchor: Option<(i64, i64)>,
+    /// Loader settings.
+    pub loaders: Vec<Loader>,
+    /// Line of the meta record, from 1.
+    pub meta_line: Option<u32>,
+    /// The meta record's own text.
+    pub meta_quote: Option<String>,
+    /// Steps in file order.
+    pub steps: Vec<Step>,
+    /// Foreign logs: what was assumed (unit, column). `None` for our own format.
+    pub assumed: Option<String>,
+    /// Raw lines of the steps that a finding may quote, by line number.
+    pub quotes: std::collections::BTreeMap<u32, std::sync::Arc<str>>,
+}
+
+impl StepSeries {
+    /// The raw line of a step, where it was kept.
+    #[must_use]
+    pub fn quote(&self, step: &Step) -> Option<String> {
+        self.quotes.get(&step.line).map(|q| q.to_string())
+    }
+
+    /// Epoch ms of a step's end, where the file ties its clock to wall time.
+    #[must_use]
+    pub fn wall_ms(&self, step: &Step) -> Option<f64> {
+        let (perf, wall) = self.anchor?;
+        #[expect(clippy::cast_precision_loss, reason = "epoch ns/1e6 keeps sub-ms precision in f64")]
+        Some((step.t_ns? - perf + wall) as f64 / 1e6)
+    }
+}
+
+/// GPM counters over one window. A reading of zeros with NaN DRAM is no reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Gpm {
+    /// Graphics engine active.
+    pub gr_pct: Option<f64>,
+    /// SM active.
+    pub sm_pct: Option<f64>,
+    /// SM occupancy.
+    pub occupancy_pct: Option<f64>,
+    /// Any Tensor Core pipe active.
+    pub tensor_pct: Option<f64>,
+    /// DRAM bandwidth used.
+    pub dram_pct: Option<f64>,
+    /// FP32 pipe active.
+    pub fp32_pct: Option<f64>,
+    /// PCIe to the host.
+    pub pcie_tx_mib_s: Option<f64>,
+    /// PCIe to the GPU.
+    pub pcie_rx_mib_s: Option<f64>,
+}
+
+/// One GPU in one sample.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GpuSample {
+    /// GPU index.
+    pub i: usize,
+    /// Utilisation: share of the window with at least one kernel or copy.
+    pub util_pct: Option<f64>,
+    /// Memory controller utilisation.
+    pub mem_util_pct: Option<f64>,
+    /// Board power.
+    pub power_w: Option<f64>,
+    /// SM clock.
+    pub sm_mhz: Option<f64>,
+    /// Memory used.
+    pub mem_used_mib: Option<f64>,
+    /// Clock event reasons (NVML mask).
+    pub reasons: Option<u64>,
+    /// GPM counters.
+    pub gpm: Option<Gpm>,
+}
+
+/// One sample of a node.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sample {
+    /// Epoch ms.
+    pub t_ms: f64,
+    /// GPUs.
+    pub gpu: Vec<GpuSample>,
+    /// user nice system idle iowait irq softirq steal of /proc/stat, 1/100 s.
+    pub cpu_ticks: Option<Vec<u64>>,
+    /// Line in the file, from 1.
+    #[serde(skip)]
+    pub line: u32,
+}
+
+/// A GPU as the samples' meta line names it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampledGpu {
+    /// GPU index.
+    pub i: usize,
+    /// Product name.
+    pub name: Option<String>,
+    /// Power limit.
+    pub power_limit_w: Option<f64>,
+}
+
+/// Samples of one node.
+#[derive(Clone, Debug, Default)]
+pub struct SampleSeries {
+    /// Input index.
+    pub input: u32,
+    /// Host name as recorded.
+    pub host: Option<String>,
+    /// CPUs of the node.
+    pub cpus: Option<i64>,
+    /// Rate aimed at.
+    pub hz: Option<f64>,
+    /// GPUs.
+    pub gpus: Vec<SampledGpu>,
+    /// Samples in file order.
+    pub samples: Vec<Sample>,
+}
