@@ -7,11 +7,15 @@ use crate::check::Check;
 mod pipeline_loader_wait;
 
 /// Every check.
-pub(super) static CHECKS: &[&Check] = &[&pipeline_loader_wait::CHECK];
+pub(super) static CHECKS: &[&Check] = &[
+    &pipeline_loader_wait::CHECK,
+];
 
 /// Every check with its texts.
-pub(super) static ENTRIES: &[Entry] = &[Entry {
-    check: &pipeline_loader_wait::CHECK,
-    source: include_str!("pipeline/loader_wait.rs"),
-    cases: include_str!("../../cases/pipeline/loader-wait.md"),
-}];
+pub(super) static ENTRIES: &[Entry] = &[
+    Entry {
+        check: &pipeline_loader_wait::CHECK,
+        source: include_str!("pipeline/loader_wait.rs"),
+        cases: include_str!("../../cases/pipeline/loader-wait.md"),
+    },
+];
