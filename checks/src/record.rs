@@ -171,7 +171,7 @@ impl StepSeries {
     /// The raw line of a step, where it was kept.
     #[must_use]
     pub fn quote(&self, step: &Step) -> Option<String> {
-        self.quotes.get(&step.line).map(|q| q.to_string())
+        self.quotes.get(&step.line).map(ToString::to_string)
     }
 
     /// Epoch ms of a step's end, where the file ties its clock to wall time.
