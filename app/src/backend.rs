@@ -5,6 +5,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use checks::Summary;
 use checks::report::{Layer, Report};
 use checks::series::Lanes;
 
@@ -80,8 +81,8 @@ pub struct NodeRow {
     pub gpus: Option<String>,
     /// Driver version, if known.
     pub driver: Option<String>,
-    /// Report of the last snapshot, without facts.
-    pub report: Report,
+    /// What the report of the last snapshot says.
+    pub summary: Summary,
     /// Its report's id.
     pub report_id: String,
     /// The latest run on the node.
@@ -101,8 +102,8 @@ pub struct RunRow {
     pub started_ms: i64,
     /// `running`, `finished` or `lost`.
     pub state: String,
-    /// Its report, without facts.
-    pub report: Report,
+    /// What its report says.
+    pub summary: Summary,
     /// Its report's id.
     pub report_id: String,
 }

@@ -18,6 +18,7 @@ pub mod report;
 pub mod series;
 pub mod settings;
 pub mod step;
+pub mod summary;
 pub mod tables;
 pub mod work;
 
@@ -27,6 +28,7 @@ pub use fact::{Fact, Facts, Key, Place, Trust, Value};
 pub use intake::{Intake, Subject};
 pub use report::{Layer, Level, Report, ReportDoc};
 pub use settings::Settings;
+pub use summary::Summary;
 
 /// Version of the catalogue: it changes whenever a check's rule, threshold or wording changes a report.
 pub const CATALOGUE_VERSION: &str = env!("CARGO_PKG_VERSION");
