@@ -1,1 +1,37 @@
-fn main() {}
+//! `sextant`: probes a node, reads what people paste, records runs, prints the report and uploads.
+//!
+//! It collects and shows; every judgement comes from the crate `checks`.
+
+mod check;
+mod cli;
+mod probe;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+/// Exit status for wrong usage, as `sysexits.h` has it.
+const USAGE: u8 = 64;
+/// Exit status for an error that is neither a verdict nor wrong usage.
+const FAILED: u8 = 70;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            let code = if e.use_stderr() { USAGE } else { 0 };
+            // Nothing is left to do when even the message cannot be printed.
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    let outcome = match cli.command {
+        Command::Check(args) => check::run(&args),
+    };
+    outcome.unwrap_or_else(|e| {
+        eprintln!("sextant: {e:#}");
+        ExitCode::from(FAILED)
+    })
+}
