@@ -1,11 +1,30 @@
+<<<<<<< HEAD
 //! The project's own commands: `cargo xtask help` lists them. It depends on none of the other crates.
 
 mod codegen;
 mod new_check;
+=======
+//! `cargo xtask`: one command each for building, starting, testing and checking Sextant.
+//!
+//! It drives cargo and the built programs from outside and depends on none of the project's crates, so that it builds
+//! first and fast, and works while the others do not compile.
+
+mod bench;
+mod browser;
+mod bundle;
+mod ci;
+mod demo;
+mod native;
+mod run;
+mod server;
+mod sh;
+mod test;
+>>>>>>> 3213fd5 (Add cargo xtask: build, run, test, ci and bench)
 
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
+<<<<<<< HEAD
 #[command(name = "cargo xtask", about = "Sextant's set-up, build, code generation and tests")]
 struct Cli {
     #[command(subcommand)]
@@ -35,3 +54,61 @@ fn main() -> anyhow::Result<()> {
         Command::NewCheck { layer, slug } => new_check::run(&layer, &slug),
     }
 }
+=======
+#[command(name = "cargo xtask", about = "Set-up, build, start, tests and code generation of Sextant")]
+struct Cli {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build the browser bundle, the server and the collector.
+    Build {
+        /// Optimised programs with the site inside the server; fails when the bundle is above its budget.
+        #[arg(long)]
+        release: bool,
+    },
+    /// Build, start the server, take a snapshot of this machine and print the address.
+    Run(run::Args),
+    /// Run every test, the browser tests included.
+    Test {
+        /// Passed on to `cargo test`, for example a part of a test's name.
+        #[arg(last = true)]
+        args: Vec<String>,
+    },
+    /// What a submission must pass: format, lints, generated files, tests.
+    Ci,
+    /// Measure start-up, page rendering and bundle size against their goals.
+    Bench,
+}
+
+fn main() -> std::process::ExitCode {
+    let outcome = match Cli::parse().command {
+        Task::Build { release } => build(release),
+        Task::Run(args) => run::run(&args),
+        Task::Test { args } => test::run(&args),
+        Task::Ci => ci::run(),
+        Task::Bench => bench::run(),
+    };
+    match outcome {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("\nxtask: {e:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+fn build(release: bool) -> anyhow::Result<()> {
+    sh::fetch()?;
+    let profile = native::Profile::new(release);
+    let bundle = bundle::build()?;
+    bundle.report(release)?;
+    native::build(profile)?;
+    for program in [native::SERVER, native::COLLECTOR] {
+        eprintln!("  {}", sh::shown(&native::program(profile, program)?));
+    }
+    Ok(())
+}
+>>>>>>> 3213fd5 (Add cargo xtask: build, run, test, ci and bench)
