@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::{bundle, native, sh, test};
+use crate::{bundle, codegen, native, sh, test};
 
 /// Format, lints for both targets, generated files, all tests.
 ///
@@ -14,6 +14,7 @@ pub(crate) fn run() -> Result<()> {
     let start = Instant::now();
     sh::fetch()?;
     sh::timed("Format", || sh::run(sh::cargo().args(["fmt", "--all", "--check"])))?;
+    sh::timed("Generated files", || codegen::run(true))?;
     sh::timed("Lints (native)", || {
         let deny = ["--all-targets", "--", "-D", "warnings"];
         sh::run(sh::cargo().arg("clippy").args(native::WORKSPACE).args(deny))?;

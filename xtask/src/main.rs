@@ -1,9 +1,3 @@
-<<<<<<< HEAD
-//! The project's own commands: `cargo xtask help` lists them. It depends on none of the other crates.
-
-mod codegen;
-mod new_check;
-=======
 //! `cargo xtask`: one command each for building, starting, testing and checking Sextant.
 //!
 //! It drives cargo and the built programs from outside and depends on none of the project's crates, so that it builds
@@ -13,48 +7,18 @@ mod bench;
 mod browser;
 mod bundle;
 mod ci;
+mod codegen;
 mod demo;
 mod native;
+mod new_check;
 mod run;
 mod server;
 mod sh;
 mod test;
->>>>>>> 3213fd5 (Add cargo xtask: build, run, test, ci and bench)
 
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-<<<<<<< HEAD
-#[command(name = "cargo xtask", about = "Sextant's set-up, build, code generation and tests")]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Write the generated files (the list of checks).
-    Codegen {
-        /// Only compare; end non-zero when one is stale.
-        #[arg(long)]
-        check: bool,
-    },
-    /// Lay the two files of a check.
-    NewCheck {
-        /// Layer: driver, runtime, memory, compute, pipeline or framework.
-        layer: String,
-        /// Lower-case words joined by hyphens.
-        slug: String,
-    },
-}
-
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
-        Command::Codegen { check } => codegen::run(check),
-        Command::NewCheck { layer, slug } => new_check::run(&layer, &slug),
-    }
-}
-=======
 #[command(name = "cargo xtask", about = "Set-up, build, start, tests and code generation of Sextant")]
 struct Cli {
     #[command(subcommand)]
@@ -79,6 +43,19 @@ enum Task {
     },
     /// What a submission must pass: format, lints, generated files, tests.
     Ci,
+    /// Write the generated files (the list of checks, the catalogue's pages).
+    Codegen {
+        /// Only compare; end non-zero when one is stale.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Lay the two files of a check.
+    NewCheck {
+        /// Layer: driver, runtime, memory, compute, pipeline or framework.
+        layer: String,
+        /// Lower-case words joined by hyphens.
+        slug: String,
+    },
     /// Measure start-up, page rendering and bundle size against their goals.
     Bench,
 }
@@ -89,6 +66,8 @@ fn main() -> std::process::ExitCode {
         Task::Run(args) => run::run(&args),
         Task::Test { args } => test::run(&args),
         Task::Ci => ci::run(),
+        Task::Codegen { check } => codegen::run(check),
+        Task::NewCheck { layer, slug } => new_check::run(&layer, &slug),
         Task::Bench => bench::run(),
     };
     match outcome {
@@ -111,4 +90,3 @@ fn build(release: bool) -> anyhow::Result<()> {
     }
     Ok(())
 }
->>>>>>> 3213fd5 (Add cargo xtask: build, run, test, ci and bench)
