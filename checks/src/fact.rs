@@ -208,20 +208,41 @@ impl<T> Key<T> {
     /// The path with its `[]` filled in order.
     #[must_use]
     pub fn at(&self, index: &[usize]) -> String {
-        let mut out = String::with_capacity(self.path.len() + 4);
-        let mut rest = self.path;
-        let mut index = index.iter();
-        while let Some(p) = rest.find("[]") {
-            out.push_str(&rest[..p]);
-            match index.next() {
-                Some(i) => out.push_str(&format!("[{i}]")),
-                None => out.push_str("[]"),
-            }
-            rest = &rest[p + 2..];
-        }
-        out.push_str(rest);
-        out
+        fill(self.path, index)
     }
+}
+
+/// A path pattern with its `[]` filled in order.
+#[must_use]
+pub(crate) fn fill(pattern: &str, index: &[usize]) -> String {
+    let mut out = String::with_capacity(pattern.len() + 4);
+    let mut rest = pattern;
+    let mut index = index.iter();
+    while let Some(p) = rest.find("[]") {
+        out.push_str(&rest[..p]);
+        match index.next() {
+            Some(i) => out.push_str(&format!("[{i}]")),
+            None => out.push_str("[]"),
+        }
+        rest = &rest[p + 2..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A PCI address in one form, `dddd:bb:dd.f` in lower case: tools print the domain with eight digits, with four or not
+/// at all, and the function not always. `None` if it is not one.
+#[must_use]
+pub fn bus_id(printed: &str) -> Option<String> {
+    let (slot, function) = printed.trim().split_once('.').unwrap_or((printed.trim(), "0"));
+    let mut parts = slot.rsplit(':');
+    let (device, bus, domain) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
+    let hex = |s: &str, max: usize| {
+        let sound = !s.is_empty() && s.len() <= max && s.bytes().all(|b| b.is_ascii_hexdigit());
+        sound.then(|| u32::from_str_radix(s, 16).ok()).flatten()
+    };
+    let (domain, bus, device, function) = (hex(domain, 8)?, hex(bus, 2)?, hex(device, 2)?, hex(function, 1)?);
+    parts.next().is_none().then(|| format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
 }
 
 /// A fact that is known, with its typed value.

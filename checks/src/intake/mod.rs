@@ -8,6 +8,7 @@ pub mod decode;
 mod jsonl;
 mod kind;
 mod part;
+mod smi;
 mod sniff;
 
 use std::io::Read;

@@ -4,7 +4,7 @@
 //! It knows the marks of each format, not its meaning.
 
 use super::decode::Decoded;
-use super::{Kind, Part, jsonl};
+use super::{Kind, Part, jsonl, smi};
 
 /// A text format: how it is recognised, and how it is read.
 struct Format {
@@ -24,6 +24,8 @@ struct Format {
 const FORMATS: &[Format] = &[
     Format { kind: Kind::StepTimings, starts: never, looks: jsonl::looks_like_steps, parse: jsonl::steps },
     Format { kind: Kind::Samples, starts: never, looks: jsonl::looks_like_samples, parse: jsonl::samples },
+    Format { kind: Kind::SmiXml, starts: smi::starts_xml, looks: smi::looks_like_xml, parse: smi::xml },
+    Format { kind: Kind::SmiQ, starts: smi::starts_q, looks: smi::looks_like_q, parse: smi::q },
 ];
 
 /// A format that is read from the stream because it can be larger than memory, or is not text.
