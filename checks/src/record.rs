@@ -71,9 +71,26 @@ pub enum KernelKind {
     },
     /// `API mismatch: the client … has the version …`.
     ApiMismatch,
-    /// `module verification failed`, `Key was rejected by service`, `disagrees about version of symbol`.
+    /// The kernel refused `nvidia.ko`: `disagrees about version of symbol`, a key that was rejected.
     ModuleRejected,
-    /// Any other line that a check wants; the name says which (for example `bar-unassigned`).
+    /// Any other line that a check wants:
+    ///
+    /// - `module-unsigned`: `nvidia: module verification failed … tainting kernel`; loaded all the same.
+    /// - `module-rejected`: a module that is not named was refused for its signature.
+    /// - `driver-conflict`: the probe routine was not called, or another driver owns the device.
+    /// - `nouveau`: nouveau bound an NVIDIA GPU.
+    /// - `not-supported-open`, `not-supported`: the GPU is too old for the open module, or for this release.
+    /// - `power-cable`: the auxiliary power is not connected.
+    /// - `gsp`: GSP firmware does not start or answer (Xid 119 and 120 come as [`KernelKind::Xid`]).
+    /// - `bar-invalid`: an I/O region of an NVIDIA device is invalid; `bar-no-space`: no room for a BAR of a GPU;
+    ///   `bar-no-space-other`: of a device that is not known to be one.
+    /// - `pcie-bandwidth`: the link above a GPU limits it; `pcie-bandwidth-other`: of a device not known to be a GPU.
+    /// - `aer-corrected`, `aer-nonfatal`, `aer-fatal`: `PCIe Bus Error` by severity; `aer-received`: reported without one.
+    /// - `peermem-invalid-context`, `peermem`: nvidia-peermem errors.
+    /// - `iommu-domain`: the default IOMMU domain type.
+    /// - `segfault`, `trap`: a process crashed; `oom-kill`: the kernel killed one for memory; `oom-report`: the line that
+    ///   says why.
+    /// - `persistence-deprecated`.
     Other(&'static str),
 }
 

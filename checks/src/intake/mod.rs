@@ -4,11 +4,15 @@
 //! It reads from [`std::io::Read`], never from a path, and it does not judge. Memory is bounded: text is kept up to
 //! [`decode::TEXT_MAX`]; formats that can be larger are read as a stream.
 
+mod collect_env;
 pub mod decode;
 mod jsonl;
+mod kernel;
 mod kind;
 mod part;
+mod parts;
 mod smi;
+mod snapshot;
 mod sniff;
 
 use std::io::Read;

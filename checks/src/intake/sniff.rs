@@ -4,7 +4,10 @@
 //! It knows the marks of each format, not its meaning.
 
 use super::decode::Decoded;
-use super::{Kind, Part, jsonl, smi};
+use super::parts::Parts;
+use super::{Kind, Part};
+use super::{collect_env, kernel, snapshot};
+use super::{jsonl, smi};
 
 /// A text format: how it is recognised, and how it is read.
 struct Format {
@@ -26,6 +29,8 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::Samples, starts: never, looks: jsonl::looks_like_samples, parse: jsonl::samples },
     Format { kind: Kind::SmiXml, starts: smi::starts_xml, looks: smi::looks_like_xml, parse: smi::xml },
     Format { kind: Kind::SmiQ, starts: smi::starts_q, looks: smi::looks_like_q, parse: smi::q },
+    Format { kind: Kind::CollectEnv, starts: collect_env::starts, looks: collect_env::looks, parse: collect_env::parse },
+    Format { kind: Kind::Dmesg, starts: kernel::starts, looks: kernel::looks, parse: kernel::parse },
 ];
 
 /// A format that is read from the stream because it can be larger than memory, or is not text.
@@ -42,58 +47,77 @@ struct Streamed {
 const STREAMED: &[Streamed] = &[
 ];
 
+/// A text that holds other texts.
+struct Container {
+    /// Recognises it in a head of at most 64 KiB.
+    looks: fn(&str) -> bool,
+    /// Pushes a part for the container itself, then those of what it holds.
+    open: fn(&str, &mut Parts),
+}
+
+/// Containers, tried before the text formats.
+const CONTAINERS: &[Container] = &[Container { looks: snapshot::looks, open: snapshot::open }];
+
+const ASK: &str = "Not recognised. Send the output of a command, for example nvidia-smi -q, dmesg or lspci -vv.";
+
 /// Reads a decompressed stream into parts, each with a label that tells it from its siblings ("" for the only one).
 pub(super) fn read(_name: &str, input: u32, decoded: &mut Decoded<'_>) -> Vec<(String, Part)> {
+    let mut parts = Parts::new(input);
     if let Some(s) = STREAMED.iter().find(|s| (s.looks)(&decoded.head)) {
-        let mut part = Part::new(input, s.kind);
+        let mut part = parts.start(s.kind);
         (s.parse)(decoded, &mut part);
-        part.bytes = decoded.bytes();
-        broken(&mut part, decoded);
-        return vec![(String::new(), part)];
-    }
-    if !decoded.is_text() {
-        let mut part = Part::unknown(decoded.bytes(), "Binary data that nothing here can read.");
-        broken(&mut part, decoded);
-        return vec![(String::new(), part)];
-    }
-    let (text, cut) = decoded.text();
-    let mut parts = read_text(&text, input);
-    let whole = parts.len() == 1;
-    if let Some((_, part)) = parts.last_mut() {
-        if whole {
-            part.bytes = decoded.bytes();
-        }
-        if cut {
+        parts.push("", part);
+    } else if decoded.is_text() {
+        let (text, cut) = decoded.text();
+        read_text(&text, None, &mut parts);
+        if cut && let Some((_, part)) = parts.since(0).first_mut() {
             part.note(None, format!("Only the first {} MiB were read.", super::decode::TEXT_MAX >> 20));
+        }
+    } else {
+        parts.unknown("", 0, "Binary data that nothing here can read.");
+    }
+    let only = parts.len() == 1;
+    if let Some((_, part)) = parts.since(0).first_mut() {
+        if only {
+            part.bytes = decoded.bytes();
         }
         broken(part, decoded);
     }
-    parts
+    parts.into_list()
 }
 
-/// Reads a text: one format, or several pasted below each other.
-fn read_text(text: &str, input: u32) -> Vec<(String, Part)> {
-    let mut parts: Vec<(String, Part)> = Vec::new();
-    for (first_line, text) in sections(text) {
-        let Some(f) = recognise(text) else { continue };
-        let mut part = Part::new(input.saturating_add(u32::try_from(parts.len()).unwrap_or(u32::MAX)), f.kind);
-        part.first_line = first_line;
-        part.bytes = text.len() as u64;
-        (f.parse)(text, &mut part);
-        parts.push((format!("line {first_line}"), part));
+/// Reads a text: a container, one format, or several formats pasted below each other. `hint` is what a text without marks
+/// of its own is said to be.
+pub(super) fn read_text(text: &str, hint: Option<Kind>, parts: &mut Parts) {
+    if let Some(c) = CONTAINERS.iter().find(|c| (c.looks)(head(text))) {
+        (c.open)(text, parts);
+        return;
     }
-    match parts.as_mut_slice() {
-        [] if text.trim().is_empty() => vec![(String::new(), Part::unknown(0, "There is no text in it."))],
-        [] => {
-            let ask = "Not recognised. Send the output of a command, for example nvidia-smi -q, dmesg or lspci -vv.";
-            vec![(String::new(), Part::unknown(0, ask))]
-        }
-        [(label, _)] => {
-            label.clear();
-            parts
-        }
-        _ => parts,
+    let first = parts.len();
+    for (first_line, section) in sections(text) {
+        let Some(f) = recognise(section) else { continue };
+        read_as(f, first_line, section, parts);
     }
+    match parts.since(first) {
+        [] => match hint.and_then(|k| FORMATS.iter().find(|f| f.kind == k)) {
+            Some(f) if !text.trim().is_empty() => {
+                read_as(f, 1, text, parts);
+                parts.since(first).iter_mut().for_each(|(label, _)| label.clear());
+            }
+            _ if text.trim().is_empty() => parts.unknown("", 0, "There is no text in it."),
+            _ => parts.unknown("", text.len() as u64, ASK),
+        },
+        [(label, _)] => label.clear(),
+        _ => {}
+    }
+}
+
+fn read_as(f: &Format, first_line: u32, text: &str, parts: &mut Parts) {
+    let mut part = parts.start(f.kind);
+    part.first_line = first_line;
+    part.bytes = text.len() as u64;
+    (f.parse)(text, &mut part);
+    parts.push(&format!("line {first_line}"), part);
 }
 
 fn recognise(text: &str) -> Option<&'static Format> {

@@ -1,0 +1,385 @@
+//! What a kernel message means: one message → at most one event. The patterns are those of the NVIDIA driver, of the PCI
+//! core and of the memory manager; the names of [`KernelKind::Other`] are listed there.
+//!
+//! It does not know lines, prefixes or boots.
+
+use crate::record::KernelKind;
+
+/// Words one of which stands in every message that [`classify`] knows. Lines without any are never looked at.
+pub(super) const NEEDLES: &[&str] = &[
+    "NVRM",
+    "nvidia",
+    "SXid",
+    "nouveau",
+    "[10de:",
+    "PCIe Bus Error",
+    "AER:",
+    "available PCIe bandwidth",
+    "no space for",
+    "failed to assign",
+    "segfault at",
+    "general protection",
+    "trap invalid opcode",
+    "ut of memory: Kill",
+    "oom-kill:",
+    "module with unavailable key",
+    "unsigned module is",
+    "Linux version",
+    "Hypervisor detected",
+    "Default domain type",
+    "-- Boot ",
+    "-- Reboot --",
+];
+
+/// What a message is, with the PCI address it speaks of (lower case, without function).
+pub(super) fn classify(message: &str) -> Option<(KernelKind, Option<String>)> {
+    if let Some(found) = xid(message).or_else(|| sxid(message)) {
+        return Some(found);
+    }
+    let kind = driver(message).or_else(|| pci_core(message)).or_else(|| process(message))?;
+    Some((kind, find_pci(message)))
+}
+
+/// `NVRM: Xid (PCI:0000:3b:00): 31, pid=…`. Only what follows `NVRM: Xid (` counts: tables and later words of other
+/// messages hold numbers that look like codes.
+fn xid(message: &str) -> Option<(KernelKind, Option<String>)> {
+    let after = message.split_once("NVRM:")?.1.trim_start().strip_prefix("Xid")?.trim_start().strip_prefix('(')?;
+    let (inside, tail) = after.split_once(')')?;
+    let tail = tail.trim_start().strip_prefix(':')?.trim_start();
+    let (code, tail) = number(tail)?;
+    let name = value(tail, "name=").filter(|n| !n.contains("unknown")).map(str::to_owned);
+    let kind = KernelKind::Xid {
+        code,
+        pid: value(tail, "pid=").and_then(|p| p.parse().ok()),
+        name,
+        fatal: (144..=150).contains(&code).then(|| fatal(tail)).flatten(),
+        caused_by: tail.split_once("caused by previous Xid ").and_then(|(_, n)| Some(number(n)?.0)),
+    };
+    Some((kind, bus_id(inside)))
+}
+
+/// `nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 …`
+fn sxid(message: &str) -> Option<(KernelKind, Option<String>)> {
+    let after = message.split_once("SXid (")?.1;
+    let (inside, tail) = after.split_once(')')?;
+    let (code, tail) = number(tail.trim_start_matches(':').trim_start())?;
+    Some((KernelKind::SXid { code, fatal: fatal(tail) }, bus_id(inside)))
+}
+
+/// Messages of the NVIDIA driver and about it.
+fn driver(m: &str) -> Option<KernelKind> {
+    let has = |s: &str| m.contains(s);
+    let other = |name| Some(KernelKind::Other(name));
+    if has("fallen off the bus") {
+        return Some(KernelKind::FallenOffBus);
+    }
+    if has("RmInitAdapter failed") || has("rm_init_adapter") && has("failed") {
+        let code = m.split_once("failed! (").and_then(|(_, t)| Some(t.split_once(')')?.0.to_owned()));
+        return Some(KernelKind::InitFailed { code });
+    }
+    if has("nvidia") && has("probe") && has("failed with error") {
+        return Some(KernelKind::InitFailed { code: None });
+    }
+    if let Some((_, tail)) = m.split_once("NVRM: loading NVIDIA UNIX") {
+        let version = tail.split_whitespace().find(|w| is_version(w))?.to_owned();
+        return Some(KernelKind::ModuleLoaded { version, open: tail.contains("Open Kernel Module") });
+    }
+    if has("API mismatch: the client") {
+        return Some(KernelKind::ApiMismatch);
+    }
+    if has("nvidia") && (has("disagrees about version of symbol") || has("Key was rejected by service")) {
+        return Some(KernelKind::ModuleRejected);
+    }
+    if has("nvidia") && has("module verification failed") {
+        return other("module-unsigned");
+    }
+    if has("module with unavailable key") && has("rejected") || has("unsigned module is") {
+        return if has("nvidia") { Some(KernelKind::ModuleRejected) } else { other("module-rejected") };
+    }
+    if has("assigned to your NVIDIA device is invalid") {
+        return other("bar-invalid");
+    }
+    if has("probe routine was not called for") || has("another driver was loaded and obtained ownership") {
+        return other("driver-conflict");
+    }
+    if has("not supported by open") {
+        return other("not-supported-open");
+    }
+    if has("NVRM") && (has("is not supported by the") || has("Legacy drivers")) {
+        return other("not-supported");
+    }
+    if has("necessary power cables connected") {
+        return other("power-cable");
+    }
+    if has("Persistence mode is deprecated") {
+        return other("persistence-deprecated");
+    }
+    let gsp = has("initialize GSP firmware RM") || has("WPR2 already up") || has("Rate limiting GSP RPC error");
+    if has("NVRM") && (gsp || has("waiting for RPC response") || has("GSP") && has("bootstrap") && has("fail")) {
+        return other("gsp");
+    }
+    if has("nvidia-peermem") || has("nvidia_peermem") || has("nv_peer_mem") || has("nv_get_p2p_free_callback") {
+        if has("invalid context") {
+            return other("peermem-invalid-context");
+        }
+        return if has("ERROR") || has("error") { other("peermem") } else { None };
+    }
+    if m.starts_with("nouveau ") && has("NVIDIA") {
+        return other("nouveau");
+    }
+    (has("nvidia-nvlink") && has("Unregistered")).then_some(KernelKind::Other("module-unloaded"))
+}
+
+/// Messages of the PCI core, the hypervisor detection and the IOMMU.
+fn pci_core(m: &str) -> Option<KernelKind> {
+    let has = |s: &str| m.contains(s);
+    let name = if has("PCIe Bus Error: severity=") {
+        let severity = m.split_once("severity=")?.1.split(',').next()?;
+        match severity {
+            s if s.starts_with("Correct") => "aer-corrected",
+            s if s.contains("Non-Fatal") => "aer-nonfatal",
+            s if s.contains("Fatal") => "aer-fatal",
+            _ => "aer-received",
+        }
+    } else if has("AER:") && has("error received") {
+        "aer-received"
+    } else if has("available PCIe bandwidth, limited by") {
+        "pcie-bandwidth"
+    } else if has("BAR ") && (has("no space for") || has("failed to assign")) {
+        "bar-no-space"
+    } else if let Some((_, tail)) = m.split_once("[10de:") {
+        let class = tail.split_once("class 0x")?.1;
+        if !class.starts_with("0300") && !class.starts_with("0302") {
+            return None;
+        }
+        "gpu-on-bus"
+    } else if m.starts_with("Linux version ") {
+        "linux-version"
+    } else if m.starts_with("Hypervisor detected") {
+        "hypervisor"
+    } else if has("iommu: Default domain type") {
+        "iommu-domain"
+    } else {
+        return None;
+    };
+    Some(KernelKind::Other(name))
+}
+
+/// Messages about processes that died.
+fn process(m: &str) -> Option<KernelKind> {
+    let has = |s: &str| m.contains(s);
+    let name = if has("]: segfault at ") {
+        "segfault"
+    } else if m.starts_with("traps: ") && (has("general protection") || has("trap invalid opcode")) {
+        "trap"
+    } else if has("ut of memory: Kill") {
+        "oom-kill"
+    } else if m.starts_with("oom-kill:") {
+        "oom-report"
+    } else {
+        return None;
+    };
+    Some(KernelKind::Other(name))
+}
+
+/// Digits at the start.
+fn number(s: &str) -> Option<(u32, &str)> {
+    let end = s.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(s.len());
+    Some((s[..end].parse().ok()?, &s[end..]))
+}
+
+/// The value behind `key=`, quotes taken off.
+fn value<'t>(s: &'t str, key: &str) -> Option<&'t str> {
+    let v = s.split_once(key)?.1;
+    let v = v.split(',').next()?.trim().trim_matches('\'');
+    (!v.is_empty()).then_some(v)
+}
+
+/// `Fatal`, `Nonfatal` or `Non-fatal` as a word of its own.
+fn fatal(s: &str) -> Option<bool> {
+    s.split([' ', ',', '(', ')']).find_map(|w| match w {
+        "Fatal" | "fatal" => Some(true),
+        "Nonfatal" | "Non-fatal" | "NonFatal" | "Non-Fatal" | "nonfatal" | "non-fatal" => Some(false),
+        _ => None,
+    })
+}
+
+/// `580.159.04`: at least two groups of digits.
+pub(crate) fn is_version(w: &str) -> bool {
+    let mut groups = 0;
+    w.split('.').all(|g| {
+        groups += 1;
+        !g.is_empty() && g.bytes().all(|b| b.is_ascii_digit())
+    }) && groups >= 2
+}
+
+/// The bus id of an Xid's brackets: `PCI:0000:3b:00`, `0000:01:00`, `PCI:01:00`, `PCI:0000:01:00 GPU-I:05 GPU-CI:0`.
+fn bus_id(inside: &str) -> Option<String> {
+    let first = inside.split_whitespace().next()?;
+    address(first.strip_prefix("PCI:").unwrap_or(first))
+}
+
+/// The first PCI address in a message: `0000:3b:00.0`, `00000000:86:00.0`, `3b:00.0`.
+pub(super) fn find_pci(message: &str) -> Option<String> {
+    message
+        .split([' ', '(', ')', ',', '[', ']', '@'])
+        .map(|w| w.trim_end_matches(['.', ':', ';']).trim_start_matches("PCI:"))
+        .filter(|w| w.matches(':').count() >= 1 && w.len() >= 5)
+        .find_map(|w| {
+            // Without a function, only the full form with a domain is unmistakable: `18:00:57` is a time.
+            let full = w.split(':').next().is_some_and(|domain| domain.len() >= 4);
+            if w.contains('.') || full { address(w) } else { None }
+        })
+}
+
+/// Normalises `[domain:]bus:device[.function]` to `dddd:bb:dd`.
+pub(crate) fn address(s: &str) -> Option<String> {
+    let s = s.split_once('.').map_or(s, |(a, _)| a);
+    let mut parts = s.rsplit(':');
+    let (device, bus) = (parts.next()?, parts.next()?);
+    let domain = parts.next().unwrap_or("0");
+    let hex = |p: &str, max: usize| !p.is_empty() && p.len() <= max && p.bytes().all(|b| b.is_ascii_hexdigit());
+    if parts.next().is_some()
+        || !hex(device, 2)
+        || bus.len() != 2
+        || device.len() != 2
+        || !hex(bus, 2)
+        || !hex(domain, 8)
+    {
+        return None;
+    }
+    let domain = u32::from_str_radix(domain, 16).ok()?;
+    Some(format!("{domain:04x}:{bus}:{device}").to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::type_complexity, reason = "a row of a table")]
+    fn xid_of(m: &str) -> Option<(u32, Option<u32>, Option<String>, Option<bool>, Option<u32>, Option<String>)> {
+        match classify(m)? {
+            (KernelKind::Xid { code, pid, name, fatal, caused_by }, pci) => {
+                Some((code, pid, name, fatal, caused_by, pci))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn every_form_of_xid() {
+        let name = |s: &str| Some(s.to_owned());
+        for (m, want) in [
+            (
+                "NVRM: Xid (PCI:0000:3b:00): 31, pid=4242, name=python3, Ch 00000008",
+                (31, Some(4242), name("python3"), None, None, name("0000:3b:00")),
+            ),
+            ("NVRM: Xid (0000:01:00): 13, 0003 00000000 00008297", (13, None, None, None, None, name("0000:01:00"))),
+            ("NVRM: Xid (PCI:01:00): 8, Channel 00000001", (8, None, None, None, None, name("0000:01:00"))),
+            (
+                "NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 07",
+                (149, None, None, Some(true), None, name("0009:01:00")),
+            ),
+            (
+                "NVRM: Xid (PCI:0000:2A:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 04",
+                (145, None, None, Some(false), None, name("0000:2a:00")),
+            ),
+            (
+                "NVRM: Xid (PCI:0000:01:00 GPU-I:05 GPU-CI:0): 94, pid=7, name=a b, Contained",
+                (94, Some(7), name("a b"), None, None, name("0000:01:00")),
+            ),
+            (
+                "NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics",
+                (13, None, None, None, None, name("0000:38:00")),
+            ),
+            (
+                "NVRM: Xid (PCI:0000:38:00): 45, pid=9, name=x, Ch 1, caused by previous Xid 149",
+                (45, Some(9), name("x"), None, Some(149), name("0000:38:00")),
+            ),
+            (
+                "NVRM: Xid (PCI:0000:38:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+                (154, None, None, None, None, name("0000:38:00")),
+            ),
+        ] {
+            assert_eq!(xid_of(m), Some(want), "{m}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_only_look_like_xids() {
+        for m in [
+            "NVRM:      0    103  GSP_RM_ALLOC          0x0000000000002081",
+            "NVRM: GPU4 RPC history (CPU -> GSP):",
+            "Loaded X.509 cert 'Nvidia GPU OOT Signing 001: 55e1cef88193e60419f0b0ec379c49f77545acf0'",
+            "NVRM: Xid (PCI:0000:38:00): , pid=1",
+            "NVRM: Xid (PCI:0000:38:00",
+            "python: raised RuntimeError about Xid (PCI:0000:38:00): 79",
+        ] {
+            assert_eq!(xid_of(m), None, "{m}");
+        }
+    }
+
+    #[test]
+    fn other_messages() {
+        let kind = |m| classify(m).map(|(k, p)| (k, p.unwrap_or_default()));
+        let other = |n, p: &str| Some((KernelKind::Other(n), p.to_owned()));
+        let sxid = KernelKind::SXid { code: 12028, fatal: Some(false) };
+        assert_eq!(
+            kind("nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress"),
+            Some((sxid, "0000:c1:00".into()))
+        );
+        assert_eq!(
+            kind("NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x62:0x1a:2631)"),
+            Some((KernelKind::InitFailed { code: Some("0x62:0x1a:2631".into()) }, "0000:3b:00".into()))
+        );
+        assert_eq!(
+            kind("nvidia 0000:3b:00.0: probe with driver nvidia failed with error -1"),
+            Some((KernelKind::InitFailed { code: None }, "0000:3b:00".into()))
+        );
+        assert_eq!(
+            kind("NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (builder@)"),
+            Some((KernelKind::ModuleLoaded { version: "580.159.04".into(), open: true }, String::new()))
+        );
+        assert_eq!(
+            kind("NVRM: loading NVIDIA UNIX x86_64 Kernel Module  440.26  Sun Oct 13 18:00:57 UTC 2019"),
+            Some((KernelKind::ModuleLoaded { version: "440.26".into(), open: false }, String::new()))
+        );
+        assert_eq!(
+            kind(
+                "pci 0000:3b:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0000:3a:00.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)"
+            ),
+            other("pcie-bandwidth", "0000:3b:00")
+        );
+        assert_eq!(
+            kind("nvidia 0000:3b:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)"),
+            other("aer-corrected", "0000:3b:00")
+        );
+        assert_eq!(
+            kind("pcieport 0000:00:01.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer"),
+            other("aer-nonfatal", "0000:00:01")
+        );
+        assert_eq!(
+            kind("pcieport 0000:00:01.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Data Link Layer"),
+            other("aer-fatal", "0000:00:01")
+        );
+        assert_eq!(
+            kind("pci 0000:3b:00.0: BAR 1: no space for [mem size 0x1000000000 64bit pref]"),
+            other("bar-no-space", "0000:3b:00")
+        );
+        assert_eq!(
+            kind("nvidia: module verification failed: signature and/or required key missing - tainting kernel"),
+            other("module-unsigned", "")
+        );
+        assert_eq!(
+            kind("nvidia: disagrees about version of symbol module_layout"),
+            Some((KernelKind::ModuleRejected, String::new()))
+        );
+        assert_eq!(kind("Memory cgroup out of memory: Killed process 77 (python) total-vm:1kB"), other("oom-kill", ""));
+        assert_eq!(
+            kind("pt_main_thread[25]: segfault at 7f ip 00 sp 00 error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]"),
+            other("segfault", "")
+        );
+        assert_eq!(kind("nvidia-nvlink: Nvlink Core is being initialized, major device number 236"), None);
+        assert_eq!(kind("NVRM: refcntRequestReference_IMPL: Failed to enter state 1"), None);
+    }
+}

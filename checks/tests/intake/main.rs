@@ -1,0 +1,7 @@
+//! Intake from bytes to facts: every format, broken input, containers.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod bad_input;
+mod common;
+mod corpus;
+mod logs;
