@@ -8,6 +8,7 @@
 
 pub mod catalogue;
 pub mod check;
+pub mod compare;
 pub mod evaluate;
 pub mod fact;
 pub mod intake;

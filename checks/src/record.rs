@@ -172,6 +172,8 @@ pub struct StepSeries {
     pub anchor: Option<(i64, i64)>,
     /// Loader settings.
     pub loaders: Vec<Loader>,
+    /// Settings of the training process (precision, sequence length, …) as the meta record has them.
+    pub settings: std::collections::BTreeMap<String, crate::fact::Value>,
     /// Line of the meta record, from 1.
     pub meta_line: Option<u32>,
     /// The meta record's own text.

@@ -1,10 +1,12 @@
 //! Our own JSON-lines formats: step timings v1 and samples v1. Unknown keys are ignored, absent keys stay absent, a
 //! broken line is a note.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::Part;
-use crate::fact::{Place, Trust};
+use crate::fact::{Place, Trust, Value};
 use crate::keys;
 use crate::record::{Gpm, Loader, Sample, SampleSeries, SampledGpu, Step, StepSeries};
 
@@ -29,6 +31,7 @@ struct Meta {
     perf_ns: Option<i64>,
     wall_ns: Option<i64>,
     loaders: Vec<Loader>,
+    settings: BTreeMap<String, serde_json::Value>,
     cpus: Option<i64>,
     hz: Option<f64>,
     gpus: Vec<SampledGpu>,
@@ -96,6 +99,12 @@ pub(super) fn steps(text: &str, part: &mut Part) {
                 series.pid = m.pid;
                 series.anchor = m.perf_ns.zip(m.wall_ns);
                 series.loaders = m.loaders;
+                // A setting that is null or nested says nothing that could be compared.
+                series.settings = m
+                    .settings
+                    .into_iter()
+                    .filter_map(|(k, v)| Some((k, serde_json::from_value::<Value>(v).ok()?)))
+                    .collect();
                 series.meta_line = Some(n);
                 series.meta_quote = Place::line(part.input, n, line).quote.as_deref().map(str::to_owned);
             }
