@@ -161,6 +161,21 @@ keys! {
     PCIE_TX: f64 = "gpu[].pcie.tx_kib_s", "KiB/s", "PCIe rate to the host";
     PCIE_RX: f64 = "gpu[].pcie.rx_kib_s", "KiB/s", "PCIe rate to the GPU";
     GPU_NUMA: i64 = "gpu[].numa_node", "", "NUMA node of the GPU";
+    GPU_BAR_UNASSIGNED: bool = "gpu[].bar_unassigned", "", "a memory region of the GPU has no address";
+    PCIE_SPEED_SUPPORTED: f64 = "gpu[].pcie.speed_supported_gts", "GT/s", "highest PCIe speed that the device lists as supported";
+    PCIE_AER_COR_BITS: Vec<String> = "gpu[].pcie.aer_correctable_bits", "", "correctable PCIe errors that were seen since the status was cleared";
+    PCIE_AER_UNC_BITS: Vec<String> = "gpu[].pcie.aer_uncorrectable_bits", "", "uncorrectable PCIe errors that were seen since the status was cleared";
+    BRIDGES_DOWNGRADED: i64 = "bridges_downgraded", "", "PCI bridges whose link runs below what it can do";
+    ACS_BRIDGES: i64 = "acs_redirect_bridges", "", "PCI bridges that redirect peer-to-peer requests (ACS)";
+    NVSWITCH_SLOT: String = "nvswitch[].slot", "", "PCI slot of an NVSwitch";
+    NVSWITCH_WIDTH: i64 = "nvswitch[].pcie.link_width_current", "lanes", "PCIe lanes that an NVSwitch uses";
+    NVSWITCHES: i64 = "nvswitch_count", "", "NVSwitch functions on the PCI bus";
+    PCIE_DRIVER: String = "gpu[].pci_driver", "", "kernel driver that holds the GPU";
+    PCIE_PORT_ID: String = "gpu[].pcie.port[].bus_id", "", "PCI address of a port above the GPU, the nearest first";
+    PCIE_PORT_WIDTH: i64 = "gpu[].pcie.port[].link_width_current", "lanes", "lanes that the port uses";
+    PCIE_PORT_WIDTH_MAX: i64 = "gpu[].pcie.port[].link_width_max", "lanes", "lanes that the port has";
+    PCIE_PORT_SPEED: f64 = "gpu[].pcie.port[].speed_current_gts", "GT/s", "speed that the port uses";
+    PCIE_PORT_SPEED_MAX: f64 = "gpu[].pcie.port[].speed_max_gts", "GT/s", "highest speed of the port";
 
     // memory health
     ECC_AGG_SBE: i64 = "gpu[].ecc.aggregate.single_bit_total", "", "corrected errors over the board's life";

@@ -6,7 +6,7 @@
 use super::decode::Decoded;
 use super::parts::Parts;
 use super::{Kind, Part};
-use super::{collect_env, kernel, snapshot};
+use super::{collect_env, kernel, lspci, snapshot};
 use super::{jsonl, smi};
 
 /// A text format: how it is recognised, and how it is read.
@@ -30,6 +30,7 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::SmiXml, starts: smi::starts_xml, looks: smi::looks_like_xml, parse: smi::xml },
     Format { kind: Kind::SmiQ, starts: smi::starts_q, looks: smi::looks_like_q, parse: smi::q },
     Format { kind: Kind::CollectEnv, starts: collect_env::starts, looks: collect_env::looks, parse: collect_env::parse },
+    Format { kind: Kind::Lspci, starts: lspci::starts, looks: lspci::looks, parse: lspci::parse },
     Format { kind: Kind::Dmesg, starts: kernel::starts, looks: kernel::looks, parse: kernel::parse },
 ];
 

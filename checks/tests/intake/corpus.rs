@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use crate::common::{corpus, read};
 
 /// Kinds that this test answers for.
-const KINDS: &[&str] = &["dmesg", "collect_env"];
+const KINDS: &[&str] = &["dmesg", "collect_env", "lspci"];
 
 /// Labels that describe a file in words of their own and are no facts: they are compared by other tests or by people.
 const DESCRIPTIVE: &[&str] = &[

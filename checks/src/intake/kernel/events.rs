@@ -3,6 +3,7 @@
 //!
 //! It does not know lines, prefixes or boots.
 
+use crate::intake::pci;
 use crate::record::KernelKind;
 
 /// Words one of which stands in every message that [`classify`] knows. Lines without any are never looked at.
@@ -37,7 +38,7 @@ pub(super) fn classify(message: &str) -> Option<(KernelKind, Option<String>)> {
         return Some(found);
     }
     let kind = driver(message).or_else(|| pci_core(message)).or_else(|| process(message))?;
-    Some((kind, find_pci(message)))
+    Some((kind, pci::find(message)))
 }
 
 /// `NVRM: Xid (PCI:0000:3b:00): 31, pid=…`. Only what follows `NVRM: Xid (` counts: tables and later words of other
@@ -216,40 +217,7 @@ pub(crate) fn is_version(w: &str) -> bool {
 /// The bus id of an Xid's brackets: `PCI:0000:3b:00`, `0000:01:00`, `PCI:01:00`, `PCI:0000:01:00 GPU-I:05 GPU-CI:0`.
 fn bus_id(inside: &str) -> Option<String> {
     let first = inside.split_whitespace().next()?;
-    address(first.strip_prefix("PCI:").unwrap_or(first))
-}
-
-/// The first PCI address in a message: `0000:3b:00.0`, `00000000:86:00.0`, `3b:00.0`.
-pub(super) fn find_pci(message: &str) -> Option<String> {
-    message
-        .split([' ', '(', ')', ',', '[', ']', '@'])
-        .map(|w| w.trim_end_matches(['.', ':', ';']).trim_start_matches("PCI:"))
-        .filter(|w| w.matches(':').count() >= 1 && w.len() >= 5)
-        .find_map(|w| {
-            // Without a function, only the full form with a domain is unmistakable: `18:00:57` is a time.
-            let full = w.split(':').next().is_some_and(|domain| domain.len() >= 4);
-            if w.contains('.') || full { address(w) } else { None }
-        })
-}
-
-/// Normalises `[domain:]bus:device[.function]` to `dddd:bb:dd`.
-pub(crate) fn address(s: &str) -> Option<String> {
-    let s = s.split_once('.').map_or(s, |(a, _)| a);
-    let mut parts = s.rsplit(':');
-    let (device, bus) = (parts.next()?, parts.next()?);
-    let domain = parts.next().unwrap_or("0");
-    let hex = |p: &str, max: usize| !p.is_empty() && p.len() <= max && p.bytes().all(|b| b.is_ascii_hexdigit());
-    if parts.next().is_some()
-        || !hex(device, 2)
-        || bus.len() != 2
-        || device.len() != 2
-        || !hex(bus, 2)
-        || !hex(domain, 8)
-    {
-        return None;
-    }
-    let domain = u32::from_str_radix(domain, 16).ok()?;
-    Some(format!("{domain:04x}:{bus}:{device}").to_ascii_lowercase())
+    pci::address(first.strip_prefix("PCI:").unwrap_or(first))
 }
 
 #[cfg(test)]

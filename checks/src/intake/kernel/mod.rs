@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 
-use super::Part;
+use super::{Part, pci};
 use crate::fact::{Place, Trust};
 use crate::keys;
 use crate::record::{Boot, KernelEvent, KernelKind};
@@ -323,7 +323,7 @@ impl KernelLog {
                 }
             }
             KernelKind::Other("bar-invalid") if pci.is_none() => {
-                pci = after.lines().skip(1).take(2).find_map(|l| events::find_pci(cut(l, MESSAGE_MAX)));
+                pci = after.lines().skip(1).take(2).find_map(|l| pci::find(cut(l, MESSAGE_MAX)));
             }
             _ => {}
         }
@@ -340,7 +340,7 @@ impl KernelLog {
     /// `NVRM: The NVIDIA GPU 0000:3b:00.0 (PCI ID: …)` begins a message of several lines.
     fn remember(&mut self, message: &str, n: u32) {
         if message.contains("The NVIDIA GPU")
-            && let Some(pci) = events::find_pci(message)
+            && let Some(pci) = pci::find(message)
         {
             self.named = Some((n, pci));
         }
