@@ -1,0 +1,28 @@
+//! The application: its routes. Every page is rendered whole on the server (`SsrMode::Async`), so that it reads without
+//! JavaScript.
+
+use leptos::prelude::*;
+use leptos_meta::{Title, provide_meta_context};
+use leptos_router::SsrMode::Async;
+use leptos_router::components::{Route, Router, Routes};
+use leptos_router::path;
+
+use crate::pages;
+use crate::parts::topbar::Topbar;
+
+/// Top bar and pages.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    view! {
+        <Title formatter=|page: String| if page.is_empty() { "Sextant".into() } else { format!("{page} · Sextant") } />
+        <Router>
+            <Topbar />
+            <Routes fallback=pages::problem::NoSuchPage>
+                <Route path=path!("/") view=pages::nodes::Nodes ssr=Async />
+                <Route path=path!("/upload") view=pages::upload::Upload ssr=Async />
+                <Route path=path!("/catalogue") view=pages::catalogue::Catalogue ssr=Async />
+            </Routes>
+        </Router>
+    }
+}
