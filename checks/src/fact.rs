@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::keys;
 use crate::record::{KernelEvent, SampleSeries, StepSeries};
 use crate::report::Evidence;
 
@@ -245,6 +246,17 @@ pub fn bus_id(printed: &str) -> Option<String> {
     parts.next().is_none().then(|| format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
 }
 
+/// The path with the index of its GPU replaced.
+fn renumbered(path: String, moved: &BTreeMap<usize, usize>) -> String {
+    let new = || {
+        let (index, rest) = path.strip_prefix("gpu[")?.split_once(']')?;
+        let n: usize = index.parse().ok()?;
+        let m = moved.get(&n).filter(|m| **m != n)?;
+        Some(format!("gpu[{m}]{rest}"))
+    };
+    new().unwrap_or(path)
+}
+
 /// A fact that is known, with its typed value.
 #[derive(Clone, Debug)]
 pub struct Known<'a, T> {
@@ -344,9 +356,12 @@ impl Facts {
         self.indices("gpu")
     }
 
-    /// Takes over everything that another source of the same subject tells. GPU indices are taken as they are.
+    /// Takes over everything that another source of the same subject tells. Its GPUs are ours of the same PCI address
+    /// where both sides print one, else ours of the same index.
     pub fn merge(&mut self, other: Self) {
+        let moved = self.align(&other);
         for (path, readings) in other.values {
+            let path = renumbered(path, &moved);
             for fact in readings {
                 self.insert(path.clone(), fact);
             }
@@ -356,9 +371,91 @@ impl Facts {
         self.samples.extend(other.samples);
     }
 
+    /// Our index of each GPU of another source.
+    fn align(&self, other: &Self) -> BTreeMap<usize, usize> {
+        let ours: Vec<(usize, Option<String>)> = self.gpus().into_iter().map(|g| (g, self.gpu_address(g))).collect();
+        let theirs: Vec<(usize, Option<String>)> =
+            other.gpus().into_iter().map(|g| (g, other.gpu_address(g))).collect();
+        let mut moved = BTreeMap::new();
+        for (n, address) in &theirs {
+            if let Some((m, _)) = ours.iter().find(|(_, a)| a.is_some() && a == address) {
+                moved.insert(*n, *m);
+            }
+        }
+        for (n, address) in &theirs {
+            if moved.contains_key(n) {
+                continue;
+            }
+            // The index is free unless another GPU is known there: one whose address differs, or that was found above.
+            let other_gpu = ours.iter().any(|(m, a)| m == n && a.is_some() && address.is_some());
+            let taken = other_gpu || moved.values().any(|m| m == n);
+            let m = if taken {
+                let all = ours.iter().map(|g| g.0).chain(theirs.iter().map(|g| g.0)).chain(moved.values().copied());
+                all.max().map_or(0, |m| m + 1)
+            } else {
+                *n
+            };
+            moved.insert(*n, m);
+        }
+        moved
+    }
+
+    /// The PCI address of a GPU, by which inputs are joined.
+    fn gpu_address(&self, gpu: usize) -> Option<String> {
+        [&keys::GPU_BUS_ID, &keys::GPU_SLOT].iter().find_map(|k| bus_id(&self.get(k, &[gpu])?.value))
+    }
+
     /// True if nothing at all is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty() && self.kernel.is_empty() && self.steps.is_empty() && self.samples.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    fn gpus(buses: &[(usize, &str, f64)], key: &Key<String>) -> Facts {
+        let mut f = Facts::default();
+        for (n, bus, temperature) in buses {
+            if !bus.is_empty() {
+                f.put(key, &[*n], *bus, Trust::Text, Place::default());
+            }
+            f.put(&keys::GPU_TEMPERATURE, &[*n], *temperature, Trust::Text, Place::default());
+        }
+        f
+    }
+
+    #[test]
+    fn addresses_have_one_form() {
+        assert_eq!(bus_id("00000000:3B:00.0").unwrap(), "0000:3b:00.0");
+        assert_eq!(bus_id("3b:00.0").unwrap(), "0000:3b:00.0");
+        assert_eq!(bus_id("0009:01:00.0").unwrap(), bus_id("00000009:01:00.0").unwrap());
+        assert_eq!(bus_id("10000:e1:00.0").unwrap(), "10000:e1:00.0");
+        for wrong in ["", "GPU-1234", "3b", "zz:00.0", "1:2:3:4.0", "3b:00.0x"] {
+            assert_eq!(bus_id(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn gpus_of_two_sources_join_by_address() {
+        let mut f = gpus(&[(0, "00000000:3B:00.0", 40.0), (1, "00000000:5E:00.0", 41.0)], &keys::GPU_BUS_ID);
+        // lspci without the first GPU, with one that nvidia-smi does not list.
+        f.merge(gpus(&[(0, "5e:00.0", 51.0), (1, "86:00.0", 52.0)], &keys::GPU_SLOT));
+        assert_eq!(f.get(&keys::GPU_SLOT, &[1]).unwrap().value, "5e:00.0");
+        assert_eq!(f.get(&keys::GPU_SLOT, &[2]).unwrap().value, "86:00.0");
+        assert_eq!(f.readings("gpu[1].temperature_c").len(), 2);
+        assert_eq!(f.gpus(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn gpus_without_an_address_join_by_index() {
+        let mut f = gpus(&[(0, "", 40.0), (1, "", 41.0)], &keys::GPU_BUS_ID);
+        f.merge(gpus(&[(1, "00000000:5E:00.0", 51.0)], &keys::GPU_BUS_ID));
+        f.merge(gpus(&[(1, "", 61.0)], &keys::GPU_BUS_ID));
+        assert_eq!(f.readings("gpu[1].temperature_c").len(), 3);
+        assert_eq!(f.gpus(), [0, 1]);
     }
 }

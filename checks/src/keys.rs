@@ -22,6 +22,7 @@ keys! {
     TOOL_VERSION: String = "tool_version", "", "version of nvidia-smi itself";
     CUDA_UMD_VERSION: String = "cuda_umd_version", "", "CUDA version of the user-mode driver (610 and newer)";
     TIMESTAMP: String = "timestamp", "", "time printed by the source, in its own time zone";
+    FIELDS: i64 = "fields", "", "columns of a query";
     CUDA_VERSION: String = "cuda_version", "", "highest CUDA version of the driver";
     GPU_COUNT: i64 = "gpu_count", "", "GPUs listed";
     ATTACHED_GPUS: i64 = "attached_gpus", "", "GPUs that the driver says are attached";
@@ -30,6 +31,8 @@ keys! {
     NVML_GPU_COUNT: i64 = "nvml_gpu_count", "", "GPUs that NVML enumerates";
     NVML_ERROR: i64 = "nvml.error_code", "", "NVML's error code at initialisation";
     NVML_ERROR_TEXT: String = "nvml.error", "", "NVML's error at initialisation, in words";
+    NVML_LIBRARY: String = "nvml.library_version", "", "version of the NVML library in user space";
+    LOST_GPUS: Vec<String> = "lost_gpus", "", "PCI bus ids of GPUs that the driver cannot reach";
     HOST: String = "host", "", "host name";
     OS: String = "os", "", "operating system";
     KERNEL: String = "kernel", "", "kernel release";
@@ -56,6 +59,7 @@ keys! {
 
     // GPU
     GPU_NAME: String = "gpu[].name", "", "product name";
+    GPU_NAME_TRUNCATED: String = "gpu[].name_truncated", "", "product name, cut short by the table";
     GPU_UUID: String = "gpu[].uuid", "", "GPU UUID";
     GPU_MINOR: i64 = "gpu[].minor_number", "", "number of the device file /dev/nvidiaN";
     GPU_BRAND: String = "gpu[].brand", "", "product brand";
@@ -137,6 +141,7 @@ keys! {
     FABRIC_STATUS: String = "gpu[].fabric.status", "", "result of the registration with the NVLink fabric";
     FABRIC_HEALTH: String = "gpu[].fabric.health", "", "health of the NVLink fabric as a whole";
     GPU_THROTTLE: Vec<String> = "gpu[].throttle_active", "", "clock event reasons that are active now";
+    GPU_REASON_MASK: String = "gpu[].clocks_event_reasons_active", "", "clock event reasons as NVML's bit mask";
     GPU_COUNTER_SW_POWER_CAP: f64 = "gpu[].counter_sw_power_cap_us", "µs", "time under the software power cap since the driver was loaded";
     GPU_COUNTER_SW_THERMAL: f64 = "gpu[].counter_sw_thermal_us", "µs", "time in software thermal slowdown since the driver was loaded";
     GPU_COUNTER_HW_THERMAL: f64 = "gpu[].counter_hw_thermal_us", "µs", "time in hardware thermal slowdown since the driver was loaded";
@@ -198,6 +203,7 @@ keys! {
     ECC_CHANNEL_REPAIR: bool = "gpu[].ecc.channel_repair_pending", "", "memory channel repair pending";
     ECC_TPC_REPAIR: bool = "gpu[].ecc.tpc_repair_pending", "", "TPC repair pending";
     ECC_UNREPAIRABLE: bool = "gpu[].ecc.unrepairable_memory", "", "memory that cannot be repaired";
+    ECC_UNCORR: i64 = "gpu[].ecc_uncorr", "", "uncorrectable errors since reset, in the table";
     RETIRED_SBE: i64 = "gpu[].retired_pages.sbe", "", "pages retired for single-bit errors";
     RETIRED_DBE: i64 = "gpu[].retired_pages.dbe", "", "pages retired for double-bit errors";
     RETIRED_PENDING: bool = "gpu[].retired_pages.pending", "", "page retirement pending";
@@ -220,6 +226,9 @@ keys! {
     PROC_MEMORY: f64 = "gpu[].process[].memory_mib", "MiB", "GPU memory of the process";
     PROC_GI: i64 = "gpu[].process[].gpu_instance", "", "GPU instance that the process runs in";
     PROC_CI: i64 = "gpu[].process[].compute_instance", "", "compute instance that the process runs in";
+    PROCESSES: i64 = "processes", "", "processes listed, over all GPUs";
+    PID_TYPE: String = "process[].type", "", "process type by process id";
+    PID_MEMORY: f64 = "process[].memory_mib", "MiB", "GPU memory by process id, of a process on one GPU";
 
     // framework
     TORCH: String = "torch", "", "PyTorch version";

@@ -32,6 +32,8 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::CollectEnv, starts: collect_env::starts, looks: collect_env::looks, parse: collect_env::parse },
     Format { kind: Kind::Lspci, starts: lspci::starts, looks: lspci::looks, parse: lspci::parse },
     Format { kind: Kind::Dmesg, starts: kernel::starts, looks: kernel::looks, parse: kernel::parse },
+    Format { kind: Kind::SmiCsv, starts: smi::starts_csv, looks: smi::looks_like_csv, parse: smi::csv },
+    Format { kind: Kind::SmiTable, starts: smi::starts_table, looks: smi::looks_like_table, parse: smi::table },
 ];
 
 /// A format that is read from the stream because it can be larger than memory, or is not text.

@@ -69,6 +69,14 @@ impl Sink {
             _ => None,
         }
     }
+
+    /// As [`Self::read`], where the unit stands in a header and may be missing in the value.
+    pub(super) fn read_bare(&self, text: &str, cut: bool) -> Option<Value> {
+        match self {
+            Self::Num(..) if !cut => self.read(text, cut).or_else(|| value::number(text, NONE).map(Value::from)),
+            _ => self.read(text, cut),
+        }
+    }
 }
 
 /// To what a field belongs.
@@ -104,7 +112,6 @@ pub(super) enum Form {
     /// `nvidia-smi -q -x`.
     Xml,
     /// `nvidia-smi --query-gpu`.
-    #[expect(dead_code, reason = "its parser follows")]
     Csv,
 }
 

@@ -4,7 +4,8 @@
 //! It does not know which column the colon stands in: that moves from driver to driver.
 
 use super::field::{Form, Scope, find};
-use super::reading::{Log, Readings, entry};
+use super::latest::At;
+use super::reading::{Entry, Log, Readings};
 use super::value;
 use crate::intake::Part;
 
@@ -71,7 +72,7 @@ pub(in crate::intake) fn q(text: &str, part: &mut Part) {
     let last = text.lines().count();
 
     for (i, raw) in text.lines().enumerate() {
-        let line = u32::try_from(i + 1).unwrap_or(u32::MAX);
+        let at = At { line: u32::try_from(i + 1).unwrap_or(u32::MAX), quote: raw };
         let body = raw.trim();
         if body.is_empty() {
             continue;
@@ -84,11 +85,11 @@ pub(in crate::intake) fn q(text: &str, part: &mut Part) {
         }
         let cut = open_end && i + 1 == last;
         if let Some(bus) = gpu_heading(body) {
-            log.gpu((!cut).then_some((bus, line, body)));
+            log.gpu((!cut).then_some((bus, at)));
             tree.clear();
             gpu_indent = Some(indent(raw));
             if body.to_ascii_lowercase().contains("gpu is lost") {
-                log.lost(line, body);
+                log.lost(at);
             }
             continue;
         }
@@ -104,7 +105,7 @@ pub(in crate::intake) fn q(text: &str, part: &mut Part) {
                 gpu_indent = None;
             }
         }
-        let depth = tree.push(indent, key);
+        let depth = tree.push(indent, key, i + 1);
         let path = tree.path();
         if path == "mig device" && text.is_none() {
             log.slot(Scope::Mig);
@@ -123,13 +124,13 @@ pub(in crate::intake) fn q(text: &str, part: &mut Part) {
             mig_mode_depth = Some(depth);
         }
         let Some(text) = text else { continue };
-        if let Some(e) = entry(Form::Q, path, text, line, raw, cut) {
-            if log.has(e.found) {
+        if let Some(found) = find(Form::Q, path) {
+            if log.has(found) {
                 readings.add(&std::mem::take(&mut log), true, part);
             }
-            log.push(e);
+            log.push(Entry { found, text: text.into(), at, section: tree.section(), cut });
         } else if value::is_lost(text) {
-            log.lost(line, raw);
+            log.lost(at);
         }
     }
     readings.add(&log, false, part);
@@ -195,9 +196,18 @@ fn indent(raw: &str) -> usize {
 /// The path from the GPU to the present line.
 #[derive(Debug, Default)]
 struct Tree {
-    /// Indentation, end of the path, and the indentation of the children once the first one has come.
-    nodes: Vec<(usize, usize, Option<usize>)>,
+    nodes: Vec<Node>,
     path: String,
+}
+
+#[derive(Debug)]
+struct Node {
+    indent: usize,
+    /// Indentation of the children, once the first one has come.
+    children: Option<usize>,
+    /// Length of the path up to here.
+    path: usize,
+    line: usize,
 }
 
 impl Tree {
@@ -207,28 +217,30 @@ impl Tree {
     }
 
     /// Enters a line and returns its depth, from 0.
-    fn push(&mut self, indent: usize, key: &str) -> usize {
+    fn push(&mut self, indent: usize, key: &str, line: usize) -> usize {
         // A line left of the children of a node is not one of them, even where it is right of the node itself: the
         // first line of a paste often has lost its indentation.
-        while let Some((at, _, children)) = self.nodes.last() {
-            if children.unwrap_or(at + 1) <= indent {
-                break;
-            }
+        while self.nodes.last().is_some_and(|n| n.children.unwrap_or(n.indent + 1) > indent) {
             self.nodes.pop();
         }
         if let Some(parent) = self.nodes.last_mut() {
-            parent.2.get_or_insert(indent);
+            parent.children.get_or_insert(indent);
         }
-        self.path.truncate(self.nodes.last().map_or(0, |n| n.1));
+        self.path.truncate(self.nodes.last().map_or(0, |n| n.path));
         if !self.path.is_empty() {
             self.path.push('/');
         }
         self.path.push_str(&name(key));
-        self.nodes.push((indent, self.path.len(), None));
+        self.nodes.push(Node { indent, children: None, path: self.path.len(), line });
         self.nodes.len() - 1
     }
 
     fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Line of the heading that the present line stands under; 0 for none.
+    fn section(&self) -> usize {
+        self.nodes.len().checked_sub(2).map_or(0, |i| self.nodes[i].line)
     }
 }

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::field::{Form, Scope};
-use super::reading::{Log, Readings, entry};
+use super::field::{Form, Scope, find};
+use super::latest::At;
+use super::reading::{Entry, Log, Readings};
 use super::value;
 use crate::intake::Part;
 
@@ -108,8 +109,8 @@ struct Walk<'t> {
     lines: Lines<'t>,
     readings: Readings,
     log: Log<'t>,
-    /// Names of the open elements below the GPU, or below the log.
-    open: Vec<String>,
+    /// Names of the open elements below the GPU, or below the log, and where each began.
+    open: Vec<(String, usize)>,
     in_gpu: bool,
     /// Text of the innermost element, and where it began.
     text: String,
@@ -175,22 +176,22 @@ impl<'t> Walk<'t> {
             _ => {}
         }
         if self.open.len() < DEPTH_MAX {
-            self.open.push(name.to_owned());
+            self.open.push((name.to_owned(), at + 1));
         }
     }
 
     /// The id of `<gpu id="00000000:3B:00.0">`, from the text itself so that it can be quoted.
-    fn gpu_id(&self, e: &BytesStart<'_>, at: usize) -> Option<Option<(&'t str, u32, &'t str)>> {
+    fn gpu_id(&self, e: &BytesStart<'_>, at: usize) -> Option<Option<(&'t str, At<'t>)>> {
         let id = e.try_get_attribute("id").ok()??;
         let line = self.lines.number(at);
         let quote = self.lines.quote(line);
         let bus = quote.find(id.value.as_ref()).map(|from| &quote[from..from + id.value.len()]);
-        Some(bus.filter(|b| crate::fact::bus_id(b).is_some()).map(|b| (b, line, quote)))
+        Some(bus.filter(|b| crate::fact::bus_id(b).is_some()).map(|b| (b, At { line, quote })))
     }
 
     fn slot(&mut self, name: &str, scope: Scope) {
         // Where the end of the device or process before is missing, it ends here.
-        if let Some(at) = self.open.iter().rposition(|o| o == name) {
+        if let Some(at) = self.open.iter().rposition(|o| o.0 == name) {
             self.open.truncate(at);
         }
         self.log.slot(scope);
@@ -201,7 +202,7 @@ impl<'t> Walk<'t> {
             self.end_log(true, part);
             return;
         }
-        let Some(at) = self.open.iter().rposition(|o| o == name) else {
+        let Some(at) = self.open.iter().rposition(|o| o.0 == name) else {
             if name == "gpu" {
                 self.open.clear();
                 self.in_gpu = false;
@@ -222,13 +223,15 @@ impl<'t> Walk<'t> {
     }
 
     fn value(&mut self) {
-        let text = self.text.trim();
         let line = self.lines.number(self.text_at);
-        let path = self.open.join("/");
-        if let Some(e) = entry(Form::Xml, &path, Cow::Owned(text.to_owned()), line, self.lines.quote(line), false) {
-            self.log.push(e);
+        let at = At { line, quote: self.lines.quote(line) };
+        let path = self.open.iter().map(|o| o.0.as_str()).collect::<Vec<_>>().join("/");
+        let text = self.text.trim();
+        if let Some(found) = find(Form::Xml, &path) {
+            let section = self.open.len().checked_sub(2).map_or(0, |i| self.open[i].1);
+            self.log.push(Entry { found, text: Cow::Owned(text.to_owned()), at, section, cut: false });
         } else if value::is_lost(text) && self.in_gpu {
-            self.log.lost(line, self.lines.quote(line));
+            self.log.lost(at);
         }
     }
 
