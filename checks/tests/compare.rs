@@ -96,7 +96,7 @@ fn labelled_pairs_point_the_right_way() {
 
 /// Random trials of each kind. Few in a debug build; `cargo test --release -p checks --test compare -- --nocapture` runs
 /// all and prints the figures.
-const TRIALS: u64 = if cfg!(debug_assertions) { 10 } else { 200 };
+const TRIALS: u64 = if cfg!(debug_assertions) { 4 } else { 200 };
 
 /// Random splits of a recording into two halves.
 #[test]
@@ -166,7 +166,7 @@ fn three_per_cent_are_found_at_200_steps() {
 /// Two runs of a million steps; the time is printed by the release run, not judged here.
 #[test]
 fn a_million_steps_are_compared() {
-    let n = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
+    let n = if cfg!(debug_assertions) { 5_000 } else { 1_000_000 };
     let (a, b) = (synthetic(&noisy(n, 100.0, 31)), synthetic(&noisy(n, 95.0, 37)));
     let start = std::time::Instant::now();
     let c = pair(&a, &b);
@@ -247,7 +247,7 @@ fn runs_that_repeat_no_better_than_the_change_show_no_change() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(debug_assertions) { 8 } else { 100 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn swapping_the_sides_inverts_the_ratio(sa in 1u64..1_000_000, sb in 1u64..1_000_000, n in 30usize..200, f in 0.5f64..2.0) {
