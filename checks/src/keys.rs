@@ -12,6 +12,8 @@ macro_rules! keys {
         $(#[doc = $what] pub const $name: Key<$t> = Key { path: $path, unit: $unit, what: $what, of: PhantomData };)*
         /// Path pattern, unit and meaning of every key.
         pub const ALL: &[(&str, &str, &str)] = &[$(($path, $unit, $what)),*];
+        /// Path pattern and Rust type of every key, for readers of hand-written facts.
+        pub const TYPES: &[(&str, &str)] = &[$(($path, stringify!($t))),*];
     };
 }
 

@@ -3,6 +3,7 @@
 //! One check is one file under its layer and one case file. `generated.rs` lists them; `cargo xtask codegen` writes it
 //! (its form is the generator's, so rustfmt leaves it alone).
 
+mod common;
 mod docs;
 #[rustfmt::skip]
 mod generated;
