@@ -100,10 +100,24 @@ fn models_by_name() {
     assert_eq!(tables::class("Quadro P2000"), Some(Class::Workstation));
     assert_eq!(tables::class("Orin (nvgpu)"), Some(Class::Soc));
     assert_eq!(tables::class(""), None);
-    for laptop in ["NVIDIA GeForce RTX 4070 Laptop GPU", "Quadro P3200 Mobile", "GeForce GTX 850M", "Quadro K2100M (GK106GL)", "GeForce GTX 1070 with Max-Q Design", "GeForce MX150", "GeForce GT 650M"] {
+    for laptop in [
+        "NVIDIA GeForce RTX 4070 Laptop GPU",
+        "Quadro P3200 Mobile",
+        "GeForce GTX 850M",
+        "Quadro K2100M (GK106GL)",
+        "GeForce GTX 1070 with Max-Q Design",
+        "GeForce MX150",
+        "GeForce GT 650M",
+    ] {
         assert!(tables::is_laptop(laptop), "{laptop}");
     }
-    for board in ["NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-32GB", "Tesla K40m", "NVIDIA GeForce GTX 1660 Ti", "Tesla P100-PCIE-16GB"] {
+    for board in [
+        "NVIDIA H100 80GB HBM3",
+        "Tesla V100-SXM2-32GB",
+        "Tesla K40m",
+        "NVIDIA GeForce GTX 1660 Ti",
+        "Tesla P100-PCIE-16GB",
+    ] {
         assert!(!tables::is_laptop(board), "{board}");
     }
 }

@@ -103,9 +103,11 @@ pub fn differences(finding: &Finding, expect: &[String]) -> Vec<String> {
             "recoverable" => near(finding.recoverable_share),
             "cost" => near(finding.cost_share),
             "confidence" => format!("{:?}", finding.confidence).to_lowercase() == want,
-            "fix" => finding.fix.iter().flat_map(|f| &f.steps).any(|s| {
-                s.text.contains(want) || s.command.as_deref().is_some_and(|c| c.contains(want))
-            }),
+            "fix" => finding
+                .fix
+                .iter()
+                .flat_map(|f| &f.steps)
+                .any(|s| s.text.contains(want) || s.command.as_deref().is_some_and(|c| c.contains(want))),
             _ => {
                 out.push(format!("unknown expectation {key}"));
                 continue;
