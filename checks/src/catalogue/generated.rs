@@ -3,22 +3,56 @@
 use super::Entry;
 use crate::check::Check;
 
+#[path = "driver/ecc_mode.rs"]
+mod driver_ecc_mode;
+#[path = "driver/kernel_module_loaded.rs"]
+mod driver_kernel_module_loaded;
 #[path = "driver/pcie_link_gen.rs"]
 mod driver_pcie_link_gen;
 #[path = "driver/pcie_link_width.rs"]
 mod driver_pcie_link_width;
+#[path = "driver/power_cap.rs"]
+mod driver_power_cap;
+#[path = "driver/thermal_throttle.rs"]
+mod driver_thermal_throttle;
+#[path = "driver/util_vs_sm_activity.rs"]
+mod driver_util_vs_sm_activity;
+#[path = "runtime/framework_cuda_build.rs"]
+mod runtime_framework_cuda_build;
+#[path = "runtime/mig.rs"]
+mod runtime_mig;
+#[path = "compute/activity_truth.rs"]
+mod compute_activity_truth;
 #[path = "pipeline/loader_wait.rs"]
 mod pipeline_loader_wait;
 
 /// Every check.
 pub(super) static CHECKS: &[&Check] = &[
+    &driver_ecc_mode::CHECK,
+    &driver_kernel_module_loaded::CHECK,
     &driver_pcie_link_gen::CHECK,
     &driver_pcie_link_width::CHECK,
+    &driver_power_cap::CHECK,
+    &driver_thermal_throttle::CHECK,
+    &driver_util_vs_sm_activity::CHECK,
+    &runtime_framework_cuda_build::CHECK,
+    &runtime_mig::CHECK,
+    &compute_activity_truth::CHECK,
     &pipeline_loader_wait::CHECK,
 ];
 
 /// Every check with its texts.
 pub(super) static ENTRIES: &[Entry] = &[
+    Entry {
+        check: &driver_ecc_mode::CHECK,
+        source: include_str!("driver/ecc_mode.rs"),
+        cases: include_str!("../../cases/driver/ecc-mode.md"),
+    },
+    Entry {
+        check: &driver_kernel_module_loaded::CHECK,
+        source: include_str!("driver/kernel_module_loaded.rs"),
+        cases: include_str!("../../cases/driver/kernel-module-loaded.md"),
+    },
     Entry {
         check: &driver_pcie_link_gen::CHECK,
         source: include_str!("driver/pcie_link_gen.rs"),
@@ -28,6 +62,36 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &driver_pcie_link_width::CHECK,
         source: include_str!("driver/pcie_link_width.rs"),
         cases: include_str!("../../cases/driver/pcie-link-width.md"),
+    },
+    Entry {
+        check: &driver_power_cap::CHECK,
+        source: include_str!("driver/power_cap.rs"),
+        cases: include_str!("../../cases/driver/power-cap.md"),
+    },
+    Entry {
+        check: &driver_thermal_throttle::CHECK,
+        source: include_str!("driver/thermal_throttle.rs"),
+        cases: include_str!("../../cases/driver/thermal-throttle.md"),
+    },
+    Entry {
+        check: &driver_util_vs_sm_activity::CHECK,
+        source: include_str!("driver/util_vs_sm_activity.rs"),
+        cases: include_str!("../../cases/driver/util-vs-sm-activity.md"),
+    },
+    Entry {
+        check: &runtime_framework_cuda_build::CHECK,
+        source: include_str!("runtime/framework_cuda_build.rs"),
+        cases: include_str!("../../cases/runtime/framework-cuda-build.md"),
+    },
+    Entry {
+        check: &runtime_mig::CHECK,
+        source: include_str!("runtime/mig.rs"),
+        cases: include_str!("../../cases/runtime/mig.md"),
+    },
+    Entry {
+        check: &compute_activity_truth::CHECK,
+        source: include_str!("compute/activity_truth.rs"),
+        cases: include_str!("../../cases/compute/activity-truth.md"),
     },
     Entry {
         check: &pipeline_loader_wait::CHECK,

@@ -25,7 +25,7 @@ use crate::check::{Ctx, Missing, PerGpu, Verdict, cmd, step, verify};
 use crate::fact::Known;
 use crate::keys;
 use crate::report::{Applicability, Confidence, Evidence, Fix, Tag};
-use crate::tables::{self, Class, gen_of_gts, link_gb_s};
+use crate::tables::{Class, gen_of_gts, link_gb_s};
 
 crate::check! {
     id: "driver/pcie-link-gen", layer: Driver, title: "The PCIe link runs below its generation",
@@ -160,7 +160,7 @@ fn older_slot(cx: &Ctx<'_>, gpu: usize, device: Option<&Generation>, together: i
     let text = format!(
         "The board can do generation {}, its slot only {together}: at most {} GB/s in each direction over x16.",
         mine.value,
-        tables::link_gb_s(together, 16).map_or_else(|| "?".into(), |r| format!("{r:.1}"))
+        link_gb_s(together, 16).map_or_else(|| "?".into(), |r| format!("{r:.1}"))
     );
     let evidence = Evidence { expected: Some(format!("a slot of generation {}", mine.value)), ..mine.evidence.clone() };
     let by_setting = mine.value - together >= 2 || class(cx, gpu) == Some(Class::DataCentre);
