@@ -2,10 +2,11 @@
 //!
 //! It gives no verdicts and has no thresholds of its own beyond what "under load" means.
 
-use crate::check::Ctx;
-use crate::fact::Known;
+use crate::check::{Ctx, Missing};
+use crate::fact::{Known, Value};
 use crate::keys;
-use crate::record::{GpuSample, SampleSeries};
+use crate::record::{Boot, GpuSample, KernelEvent, KernelKind, SampleSeries};
+use crate::report::Evidence;
 use crate::tables::{self, Class, Model};
 
 /// Utilisation from which a single reading counts as taken under load, in per cent. Below it a desktop or a monitor
@@ -122,15 +123,9 @@ pub(super) fn readings(series: &SampleSeries, gpu: usize) -> impl Iterator<Item 
     series.samples.iter().flat_map(move |s| s.gpu.iter().filter(move |g| g.i == gpu).map(|g| (s.line, g)))
 }
 
-/// A mean over samples as evidence; it stands on no single line.
-pub(super) fn sampled(
-    series: &SampleSeries,
-    fact: &str,
-    value: f64,
-    unit: &str,
-    expected: &str,
-) -> crate::report::Evidence {
-    crate::report::Evidence {
+/// A mean over samples as evidence; its place is the first sample.
+pub(super) fn sampled(series: &SampleSeries, fact: &str, value: f64, unit: &str, expected: &str) -> Evidence {
+    Evidence {
         fact: fact.to_owned(),
         value: Some(((value * 10.0).round() / 10.0).into()),
         unit: unit.to_owned(),
@@ -139,4 +134,50 @@ pub(super) fn sampled(
         line: series.samples.first().map(|s| s.line),
         quote: None,
     }
+}
+
+/// Fewest lines of a log without the driver's start in which silence means something.
+const LOG_MIN_LINES: i64 = 100;
+
+/// The kernel log's events of the present boot.
+pub(super) fn events<'a>(cx: &Ctx<'a>) -> impl Iterator<Item = &'a KernelEvent> {
+    cx.facts.kernel.iter().filter(|e| e.boot == Boot::Present)
+}
+
+/// How much of the kernel log was read, for a check that found nothing in it.
+///
+/// # Errors
+/// There is no log, it may not be read, or it is a fragment in which silence means nothing.
+pub(super) fn silent_log(cx: &Ctx<'_>) -> Result<i64, Missing> {
+    let path = keys::KERNEL_LOG_LINES.path.to_owned();
+    if cx.value(&keys::KERNEL_LOG_READABLE, &[]) == Some(false) {
+        return Err(Missing::fact(path, "the kernel log (reading it needs root here)"));
+    }
+    let lines = cx.value(&keys::KERNEL_LOG_LINES, &[]).unwrap_or_default();
+    let started = events(cx).any(|e| matches!(e.kind, KernelKind::ModuleLoaded { .. }));
+    if lines == 0 {
+        return Err(Missing::fact(path, "the kernel log"));
+    }
+    if !started && lines < LOG_MIN_LINES {
+        return Err(Missing::fact(path, "more of the kernel log than these few lines"));
+    }
+    Ok(lines)
+}
+
+/// A line of the kernel log as evidence.
+pub(super) fn logged(e: &KernelEvent, fact: &str, value: Option<Value>) -> Evidence {
+    Evidence {
+        fact: fact.to_owned(),
+        value,
+        unit: String::new(),
+        expected: None,
+        input: Some(e.place.input),
+        line: e.place.line,
+        quote: e.place.quote.as_deref().map(str::to_owned).or_else(|| Some(e.text.clone())),
+    }
+}
+
+/// `once`, `3 times`.
+pub(super) fn times(n: usize) -> String {
+    if n == 1 { "once".into() } else { format!("{n} times") }
 }

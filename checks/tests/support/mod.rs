@@ -7,7 +7,7 @@ use checks::report::Finding;
 use checks::{Facts, Intake, Place, Settings, Trust, Value, evaluate, keys};
 
 /// The facts of a case: its `input` blocks through intake, its `facts` lines on top.
-pub fn facts(case: &Case) -> Result<Facts, String> {
+pub(crate) fn facts(case: &Case) -> Result<Facts, String> {
     let mut intake = Intake::new();
     for (name, text) in &case.inputs {
         intake.add(name, text.as_bytes());
@@ -73,13 +73,13 @@ fn pattern(path: &str) -> String {
 }
 
 /// The finding of a check for a case.
-pub fn finding(id: &str, case: &Case) -> Result<Finding, String> {
+pub(crate) fn finding(id: &str, case: &Case) -> Result<Finding, String> {
     let report = evaluate(&facts(case)?, &Settings::default());
     report.finding(id).cloned().ok_or_else(|| format!("no finding of {id}"))
 }
 
 /// What differs between a finding and the case's `expect` block; empty if nothing does.
-pub fn differences(finding: &Finding, expect: &[String]) -> Vec<String> {
+pub(crate) fn differences(finding: &Finding, expect: &[String]) -> Vec<String> {
     let mut out = Vec::new();
     let Some((verdict, rest)) = expect.split_first() else { return vec!["nothing is expected".into()] };
     if finding.verdict.id() != verdict.trim() {
@@ -121,7 +121,7 @@ pub fn differences(finding: &Finding, expect: &[String]) -> Vec<String> {
 }
 
 /// What every finding must have, whatever it says.
-pub fn malformed(f: &Finding) -> Vec<String> {
+pub(crate) fn malformed(f: &Finding) -> Vec<String> {
     let mut out = Vec::new();
     let mut claim = |ok: bool, text: &str| {
         if !ok {

@@ -20,12 +20,11 @@
 //! NVIDIA open-gpu-kernel-modules 595.45.04, README; Linux kernel, module signing; NVML return code 9
 //! (DRIVER_NOT_LOADED), nvml.h 13.3.
 
-use crate::catalogue::common::is_windows;
+use crate::catalogue::common::{events, is_windows, logged};
 use crate::check::{Ctx, Missing, Verdict, cmd, verify};
-use crate::fact::Place;
 use crate::keys;
-use crate::record::{Boot, KernelEvent, KernelKind};
-use crate::report::{Applicability, Confidence, Evidence, Fix, Tag};
+use crate::record::{KernelEvent, KernelKind};
+use crate::report::{Applicability, Confidence, Fix, Tag};
 
 crate::check! {
     id: "driver/kernel-module-loaded", layer: Driver, title: "The NVIDIA kernel module is not loaded",
@@ -53,7 +52,8 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
     if pci == Some(0) {
         return Ok(Verdict::not_applicable("There is no NVIDIA GPU on the PCI bus."));
     }
-    let rejected = event(cx, &KernelKind::ModuleRejected);
+    let rejected = events(cx).filter(|e| e.kind == KernelKind::ModuleRejected).last();
+    let quoted = |e: &KernelEvent| logged(e, "kernel_log", None);
     let present = pci.is_some_and(|n| n > 0);
     if let Some(e) = rejected
         && loaded.as_ref().is_some_and(|k| !k.value)
@@ -105,23 +105,6 @@ fn smi_answered(cx: &Ctx<'_>) -> bool {
         cx.value(&keys::GPU_PSTATE, &[*g]).is_some() || cx.value(&keys::GPU_MEMORY_USED, &[*g]).is_some()
     };
     asked && cx.facts.gpus().iter().any(read)
-}
-
-fn event<'a>(cx: &Ctx<'a>, kind: &KernelKind) -> Option<&'a KernelEvent> {
-    cx.facts.kernel.iter().rfind(|e| e.kind == *kind && e.boot == Boot::Present)
-}
-
-fn quoted(e: &KernelEvent) -> Evidence {
-    let Place { input, line, quote } = &e.place;
-    Evidence {
-        fact: "kernel_log".into(),
-        value: None,
-        unit: String::new(),
-        expected: None,
-        input: Some(*input),
-        line: *line,
-        quote: quote.as_deref().map(str::to_owned).or_else(|| Some(e.text.clone())),
-    }
 }
 
 fn fix(_cx: &Ctx<'_>) -> Fix {
