@@ -5,6 +5,8 @@ use crate::check::Check;
 
 #[path = "driver/ecc_mode.rs"]
 mod driver_ecc_mode;
+#[path = "driver/gpu_lost.rs"]
+mod driver_gpu_lost;
 #[path = "driver/kernel_module_loaded.rs"]
 mod driver_kernel_module_loaded;
 #[path = "driver/pcie_link_gen.rs"]
@@ -17,6 +19,8 @@ mod driver_power_cap;
 mod driver_thermal_throttle;
 #[path = "driver/util_vs_sm_activity.rs"]
 mod driver_util_vs_sm_activity;
+#[path = "driver/xid_events.rs"]
+mod driver_xid_events;
 #[path = "runtime/framework_cuda_build.rs"]
 mod runtime_framework_cuda_build;
 #[path = "runtime/mig.rs"]
@@ -29,12 +33,14 @@ mod pipeline_loader_wait;
 /// Every check.
 pub(super) static CHECKS: &[&Check] = &[
     &driver_ecc_mode::CHECK,
+    &driver_gpu_lost::CHECK,
     &driver_kernel_module_loaded::CHECK,
     &driver_pcie_link_gen::CHECK,
     &driver_pcie_link_width::CHECK,
     &driver_power_cap::CHECK,
     &driver_thermal_throttle::CHECK,
     &driver_util_vs_sm_activity::CHECK,
+    &driver_xid_events::CHECK,
     &runtime_framework_cuda_build::CHECK,
     &runtime_mig::CHECK,
     &compute_activity_truth::CHECK,
@@ -47,6 +53,11 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &driver_ecc_mode::CHECK,
         source: include_str!("driver/ecc_mode.rs"),
         cases: include_str!("../../cases/driver/ecc-mode.md"),
+    },
+    Entry {
+        check: &driver_gpu_lost::CHECK,
+        source: include_str!("driver/gpu_lost.rs"),
+        cases: include_str!("../../cases/driver/gpu-lost.md"),
     },
     Entry {
         check: &driver_kernel_module_loaded::CHECK,
@@ -77,6 +88,11 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &driver_util_vs_sm_activity::CHECK,
         source: include_str!("driver/util_vs_sm_activity.rs"),
         cases: include_str!("../../cases/driver/util-vs-sm-activity.md"),
+    },
+    Entry {
+        check: &driver_xid_events::CHECK,
+        source: include_str!("driver/xid_events.rs"),
+        cases: include_str!("../../cases/driver/xid-events.md"),
     },
     Entry {
         check: &runtime_framework_cuda_build::CHECK,

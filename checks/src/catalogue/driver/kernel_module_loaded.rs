@@ -79,9 +79,6 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
     if smi_answered(cx) {
         return Ok(Verdict::pass("nvidia-smi answered, so the kernel module is loaded."));
     }
-    if let Some(e) = cx.facts.kernel.iter().rfind(|e| matches!(e.kind, KernelKind::ModuleLoaded { .. }) && e.boot == Boot::Present) {
-        return Ok(Verdict::pass("The kernel log says that the module was loaded.").with([quoted(e)]));
-    }
     let what = if cx.is(&keys::CONTAINER) { "the host's list of modules" } else { keys::MODULE_NVIDIA.what };
     Err(Missing::fact(keys::MODULE_NVIDIA.path.into(), what))
 }
