@@ -12,7 +12,7 @@ use crate::check::{Check, Ctx, Missing};
 use crate::fact::Facts;
 use crate::report::{Confidence, FactOut, Finding, Headline, Layer, LayerState, Level, Report, SCHEMA, SubjectId};
 use crate::settings::Settings;
-use crate::{next, step, work};
+use crate::{keys, next, step, work};
 
 /// A symptom that only routes to others and takes less than this share of the step is `info`.
 const SYMPTOM_MIN_SHARE: f64 = 0.01;
@@ -157,6 +157,9 @@ fn headline(facts: &Facts, findings: &[Finding], step: Option<&crate::report::St
     if facts.is_empty() {
         return plain("Nothing could be read.".into());
     }
+    if no_gpu(facts) {
+        return plain("This node has no NVIDIA GPU, so there is nothing here that could be under-used.".into());
+    }
     let measured = findings.iter().filter(|f| !matches!(f.verdict, Level::Unknown | Level::NotApplicable)).count();
     if measured == 0 {
         return plain("Cannot say yet: nothing here decides a check.".into());
@@ -164,6 +167,13 @@ fn headline(facts: &Facts, findings: &[Finding], step: Option<&crate::report::St
     let unknown = findings.iter().filter(|f| f.verdict == Level::Unknown).count();
     let what = if step.is_some() { "Nothing to fix was found in this run" } else { "Nothing to fix was found" };
     plain(format!("{what}: {measured} checks measured, {unknown} cannot be said yet."))
+}
+
+/// The PCI bus was looked at and has no NVIDIA GPU, and there is no other way in which one shows itself (WSL2 has none
+/// on its bus).
+fn no_gpu(facts: &Facts) -> bool {
+    let paravirtual = [keys::WSL2, keys::DXG].iter().any(|k| facts.get(k, &[]).is_some_and(|f| f.value));
+    facts.get(&keys::PCI_GPU_COUNT, &[]).is_some_and(|n| n.value == 0) && facts.gpus().is_empty() && !paravirtual
 }
 
 fn list_facts(facts: &Facts) -> Vec<FactOut> {

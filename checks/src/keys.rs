@@ -49,6 +49,37 @@ keys! {
     VIRTUAL_MACHINE: bool = "platform.vm", "", "runs in a virtual machine";
     DXG: bool = "platform.dev_dxg", "", "/dev/dxg exists";
 
+    PLATFORM_KIND: String = "platform.kind", "", "container runtime or hypervisor, by name";
+
+    // what this session may use
+    CGROUP_CPU_QUOTA: f64 = "cgroup.cpu_quota_cores", "cores", "CPU quota of the cgroup";
+    CGROUP_CPU_PERIODS: i64 = "cgroup.cpu_periods", "", "scheduling periods of the cgroup so far";
+    CGROUP_CPU_THROTTLED: i64 = "cgroup.cpu_throttled_periods", "", "scheduling periods in which the cgroup was throttled";
+    CGROUP_CPU_THROTTLED_MS: f64 = "cgroup.cpu_throttled_ms", "ms", "time that the cgroup was throttled";
+    CGROUP_MEMORY_LIMIT: f64 = "cgroup.memory_limit_mib", "MiB", "memory limit of the cgroup";
+    CGROUP_MEMORY_USED: f64 = "cgroup.memory_used_mib", "MiB", "memory used in the cgroup";
+    CGROUP_OOM_KILLS: i64 = "cgroup.oom_kills", "", "processes of the cgroup that were killed for memory";
+    CPUS_ALLOWED: i64 = "cpus_allowed", "", "CPUs that this session may run on";
+    MEMLOCK_LIMIT: f64 = "limit.memlock_kib", "KiB", "locked-memory limit; absent when unlimited";
+    MEMLOCK_UNLIMITED: bool = "limit.memlock_unlimited", "", "locked memory is not limited";
+    SHM_TOTAL: f64 = "shm.total_mib", "MiB", "size of /dev/shm";
+    SHM_USED: f64 = "shm.used_mib", "MiB", "used of /dev/shm";
+
+    // the node's load
+    MEMORY_AVAILABLE: f64 = "memory_available_mib", "MiB", "memory that can be used without swapping";
+    SWAP_USED: f64 = "swap_used_mib", "MiB", "swap in use";
+    LOAD_1: f64 = "load_1m", "", "load average over a minute";
+    PSI_CPU_SOME: f64 = "psi.cpu_some_avg10_pct", "%", "time in which some task waited for a CPU, over 10 s";
+    PSI_MEMORY_SOME: f64 = "psi.memory_some_avg10_pct", "%", "time in which some task waited for memory, over 10 s";
+    PSI_MEMORY_FULL: f64 = "psi.memory_full_avg10_pct", "%", "time in which all tasks waited for memory, over 10 s";
+    PSI_IO_SOME: f64 = "psi.io_some_avg10_pct", "%", "time in which some task waited for I/O, over 10 s";
+    PSI_IO_FULL: f64 = "psi.io_full_avg10_pct", "%", "time in which all tasks waited for I/O, over 10 s";
+    CPU_GOVERNOR: String = "cpu_governor", "", "frequency governor of the CPUs";
+    NVSWITCHES: i64 = "nvswitch_count", "", "NVSwitch functions on the PCI bus";
+    PCI_UNLISTED: Vec<String> = "pci_gpus_unlisted", "", "NVIDIA GPUs on the PCI bus that NVML does not list, with their kernel driver";
+    PROFILING_ADMIN_ONLY: bool = "profiling_admin_only", "", "the driver keeps performance counters for root";
+    NVML_VERSION: String = "nvml.version", "", "version of the NVML library";
+
     // kernel modules and device files
     MODULE_NVIDIA: bool = "module.nvidia", "", "nvidia.ko is loaded";
     MODULE_UVM: bool = "module.nvidia_uvm", "", "nvidia_uvm.ko is loaded";
@@ -183,6 +214,22 @@ keys! {
     PCIE_PORT_WIDTH_MAX: i64 = "gpu[].pcie.port[].link_width_max", "lanes", "lanes that the port has";
     PCIE_PORT_SPEED: f64 = "gpu[].pcie.port[].speed_current_gts", "GT/s", "speed that the port uses";
     PCIE_PORT_SPEED_MAX: f64 = "gpu[].pcie.port[].speed_max_gts", "GT/s", "highest speed of the port";
+
+    PCIE_DRIVER: String = "gpu[].pci_driver", "", "kernel driver that holds the GPU";
+    PCIE_CPUS: String = "gpu[].local_cpus", "", "CPUs next to the GPU";
+    PCIE_RUNTIME: String = "gpu[].runtime_status", "", "runtime power state of the GPU on the PCI bus";
+    PCIE_AER_COR: i64 = "gpu[].pcie.aer_correctable", "", "correctable PCIe errors since boot";
+    PCIE_AER_NONFATAL: i64 = "gpu[].pcie.aer_nonfatal", "", "uncorrectable non-fatal PCIe errors since boot";
+    PCIE_AER_FATAL: i64 = "gpu[].pcie.aer_fatal", "", "fatal PCIe errors since boot";
+    PCIE_PORT_ID: String = "gpu[].pcie.port[].bus_id", "", "PCI address of a port above the GPU, the nearest first";
+    PCIE_PORT_WIDTH: i64 = "gpu[].pcie.port[].link_width_current", "lanes", "lanes that the port uses";
+    PCIE_PORT_WIDTH_MAX: i64 = "gpu[].pcie.port[].link_width_max", "lanes", "lanes that the port has";
+    PCIE_PORT_SPEED: f64 = "gpu[].pcie.port[].speed_current_gts", "GT/s", "speed that the port uses";
+    PCIE_PORT_SPEED_MAX: f64 = "gpu[].pcie.port[].speed_max_gts", "GT/s", "highest speed of the port";
+    GPU_CAPABILITY: String = "gpu[].compute_capability", "", "compute capability";
+    GPU_GPM: bool = "gpu[].gpm_supported", "", "the GPU has SM-level counters without a profiler";
+    GPU_INFOROM_VALID: bool = "gpu[].inforom_valid", "", "the InfoROM's checksum is right";
+    GPU_ERROR: i64 = "gpu[].nvml_error_code", "", "NVML's error code when the GPU was opened";
 
     // memory health
     ECC_AGG_SBE: i64 = "gpu[].ecc.aggregate.single_bit_total", "", "corrected errors over the board's life";

@@ -256,9 +256,121 @@ pub struct Sample {
     pub gpu: Vec<GpuSample>,
     /// user nice system idle iowait irq softirq steal of /proc/stat, 1/100 s.
     pub cpu_ticks: Option<Vec<u64>>,
+    /// Time in which tasks waited for a resource, since boot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub psi: Option<Psi>,
+    /// Whole disks; in about every tenth sample.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<DiskSample>,
+    /// Network devices with traffic; in about every tenth sample.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub net: Vec<NetSample>,
+    /// The control group of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<CgroupSample>,
+    /// The run's processes; in about every tenth sample.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub procs: Vec<ProcSample>,
+    /// Memory that can be used without swapping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mem_available_mib: Option<f64>,
     /// Line in the file, from 1.
     #[serde(skip)]
     pub line: u32,
+}
+
+/// Pressure stall totals of `/proc/pressure`, µs since boot. "Some": at least one task waited; "full": all did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "resource and line of /proc/pressure")]
+pub struct Psi {
+    pub cpu_some_us: Option<u64>,
+    pub memory_some_us: Option<u64>,
+    pub memory_full_us: Option<u64>,
+    pub io_some_us: Option<u64>,
+    pub io_full_us: Option<u64>,
+}
+
+/// Counters of a whole disk since boot, from `/proc/diskstats`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DiskSample {
+    /// Device name.
+    pub name: String,
+    /// Reads completed.
+    pub reads: u64,
+    /// KiB read.
+    pub read_kib: u64,
+    /// Time that reads took, summed over reads, ms.
+    pub read_ms: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// KiB written.
+    pub write_kib: u64,
+    /// Time that writes took, summed over writes, ms.
+    pub write_ms: u64,
+    /// Time in which the disk had work, ms.
+    pub busy_ms: u64,
+    /// Time that requests spent in the queue, summed, ms.
+    pub queue_ms: u64,
+}
+
+/// Counters of a network device since boot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetSample {
+    /// Device name.
+    pub name: String,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+}
+
+/// Counters of the run's control group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CgroupSample {
+    /// CPU quota.
+    pub quota_cores: Option<f64>,
+    /// Scheduling periods.
+    pub periods: Option<u64>,
+    /// Periods in which it was throttled.
+    pub throttled: Option<u64>,
+    /// Time that it was throttled, µs.
+    pub throttled_us: Option<u64>,
+}
+
+/// One process of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProcSample {
+    /// Process id.
+    pub pid: i64,
+    /// Parent's process id.
+    pub ppid: i64,
+    /// Name, at most 15 characters as the kernel keeps it.
+    pub name: String,
+    /// State letter: R running, S waiting, D waiting for a disk, …
+    pub state: String,
+    /// Threads.
+    pub threads: Option<u64>,
+    /// CPU time in user mode, 1/100 s.
+    pub user_ticks: Option<u64>,
+    /// CPU time in the kernel, 1/100 s.
+    pub system_ticks: Option<u64>,
+    /// Resident memory.
+    pub rss_mib: Option<u64>,
+    /// Bytes read from disks.
+    pub read_bytes: Option<u64>,
+    /// Bytes read by calls, from disks, page cache, pipes and sockets.
+    pub read_chars: Option<u64>,
+    /// Calls that read.
+    pub read_calls: Option<u64>,
+    /// Bytes written to disks.
+    pub write_bytes: Option<u64>,
+    /// It holds a context on a GPU.
+    pub gpu: Option<bool>,
 }
 
 /// A GPU as the samples' meta line names it.

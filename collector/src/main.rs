@@ -4,7 +4,9 @@
 
 mod check;
 mod cli;
+mod nvml;
 mod probe;
+mod sample;
 
 use std::process::ExitCode;
 

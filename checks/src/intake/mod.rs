@@ -13,6 +13,7 @@ mod lspci;
 mod part;
 mod parts;
 mod pci;
+mod recording;
 mod smi;
 mod snapshot;
 mod sniff;

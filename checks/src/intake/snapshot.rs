@@ -9,6 +9,7 @@ use super::Kind;
 use super::parts::Parts;
 use crate::fact::{Fact, Place, Trust, Value};
 use crate::keys;
+use crate::snapshot::Collector;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -19,6 +20,7 @@ struct Snapshot {
     raw: Vec<Raw>,
     facts: Vec<serde_json::Value>,
     run: Option<String>,
+    collector: Collector,
 }
 
 #[derive(Default, Deserialize)]
@@ -38,6 +40,7 @@ struct Raw {
 struct Given {
     path: String,
     value: Option<Value>,
+    source: Option<String>,
 }
 
 /// Version that this reader knows.
@@ -72,7 +75,9 @@ pub(super) fn open(text: &str, parts: &mut Parts) {
     for entry in snapshot.facts {
         let quote = entry.to_string();
         match serde_json::from_value::<Given>(entry) {
-            Ok(Given { path, value: Some(value) }) if !path.is_empty() => {
+            Ok(Given { path, value: Some(value), source }) if !path.is_empty() => {
+                // The quote is the call or file with its value where that is told, else the record itself.
+                let quote = source.map_or(quote, |s| format!("{s}: {value}"));
                 let place = Place { line: None, ..Place::line(part.input, 1, &quote) };
                 part.facts.insert(path.clone(), Fact { unit: unit(&path), value, trust: Trust::Live, place });
             }
@@ -82,6 +87,9 @@ pub(super) fn open(text: &str, parts: &mut Parts) {
     }
     if broken > 0 {
         part.note(None, format!("{broken} fact(s) are not of this format and were left out."));
+    }
+    for text in snapshot.collector.receipt.iter().flat_map(|r| &r.unreadable) {
+        part.note(None, text);
     }
     parts.push("", part);
     let first = parts.len();

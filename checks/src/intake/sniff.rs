@@ -8,6 +8,8 @@ use super::parts::Parts;
 use super::{Kind, Part};
 use super::{collect_env, kernel, lspci, snapshot};
 use super::{jsonl, smi};
+use super::{collect_env, kernel, snapshot};
+use super::{jsonl, recording, smi};
 
 /// A text format: how it is recognised, and how it is read.
 struct Format {
@@ -26,6 +28,7 @@ struct Format {
 #[rustfmt::skip]
 const FORMATS: &[Format] = &[
     Format { kind: Kind::StepTimings, starts: never, looks: jsonl::looks_like_steps, parse: jsonl::steps },
+    Format { kind: Kind::Recording, starts: never, looks: recording::looks, parse: recording::run },
     Format { kind: Kind::Samples, starts: never, looks: jsonl::looks_like_samples, parse: jsonl::samples },
     Format { kind: Kind::SmiXml, starts: smi::starts_xml, looks: smi::looks_like_xml, parse: smi::xml },
     Format { kind: Kind::SmiQ, starts: smi::starts_q, looks: smi::looks_like_q, parse: smi::q },

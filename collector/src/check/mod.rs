@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
         files::add(&mut intake, path);
     }
     if args.reads_node() {
-        intake.add_part("this node", probe::node(&args.root, intake.next()));
+        intake.add_snapshot("this node", &probe::snapshot(&args.root, probe::Options::default()));
     }
     let nothing_read = intake.nothing_read();
     let settings = Settings { with_facts: args.facts, ..Settings::default() };
