@@ -119,10 +119,8 @@ impl Library {
             pcie_tx_mib_s: value(6),
             pcie_rx_mib_s: value(7),
         };
-        if gpm.dram_pct.is_none() {
-            // Not refreshed yet: the window goes on.
-            return None;
-        }
+        // Without a DRAM reading the counters were not refreshed yet: the window goes on.
+        gpm.dram_pct?;
         self.windows.insert(i, (taken, end));
         Some(gpm)
     }
@@ -263,7 +261,6 @@ impl Nvml for Library {
                     mem_used_mib: d.memory_info().ok().map(|m| (m.used / 1_048_576) as f64),
                     reasons: d.current_throttle_reasons().ok().map(|r| r.bits()),
                     gpm: self.gpm(i, &d),
-                    ..GpuSample::default()
                 })
             })
             .collect()

@@ -13,6 +13,8 @@ mod reading;
 mod root;
 mod session;
 mod system;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
