@@ -24,7 +24,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
         files::add(&mut intake, path);
     }
     if args.reads_node() {
-        intake.add_snapshot("this node", &probe::snapshot(&args.root, probe::Options::default()));
+        // Through the same form as a stored snapshot, so that a node judges itself exactly as a server would.
+        let snapshot = probe::snapshot(&args.root, probe::Options::default());
+        intake.add("this node", serde_json::to_vec(&snapshot)?.as_slice());
     }
     let nothing_read = intake.nothing_read();
     let settings = Settings { with_facts: args.facts, ..Settings::default() };
