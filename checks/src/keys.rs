@@ -207,7 +207,6 @@ keys! {
     ACS_BRIDGES: i64 = "acs_redirect_bridges", "", "PCI bridges that redirect peer-to-peer requests (ACS)";
     NVSWITCH_SLOT: String = "nvswitch[].slot", "", "PCI slot of an NVSwitch";
     NVSWITCH_WIDTH: i64 = "nvswitch[].pcie.link_width_current", "lanes", "PCIe lanes that an NVSwitch uses";
-    NVSWITCHES: i64 = "nvswitch_count", "", "NVSwitch functions on the PCI bus";
     PCIE_DRIVER: String = "gpu[].pci_driver", "", "kernel driver that holds the GPU";
     PCIE_PORT_ID: String = "gpu[].pcie.port[].bus_id", "", "PCI address of a port above the GPU, the nearest first";
     PCIE_PORT_WIDTH: i64 = "gpu[].pcie.port[].link_width_current", "lanes", "lanes that the port uses";
@@ -215,17 +214,11 @@ keys! {
     PCIE_PORT_SPEED: f64 = "gpu[].pcie.port[].speed_current_gts", "GT/s", "speed that the port uses";
     PCIE_PORT_SPEED_MAX: f64 = "gpu[].pcie.port[].speed_max_gts", "GT/s", "highest speed of the port";
 
-    PCIE_DRIVER: String = "gpu[].pci_driver", "", "kernel driver that holds the GPU";
     PCIE_CPUS: String = "gpu[].local_cpus", "", "CPUs next to the GPU";
     PCIE_RUNTIME: String = "gpu[].runtime_status", "", "runtime power state of the GPU on the PCI bus";
     PCIE_AER_COR: i64 = "gpu[].pcie.aer_correctable", "", "correctable PCIe errors since boot";
     PCIE_AER_NONFATAL: i64 = "gpu[].pcie.aer_nonfatal", "", "uncorrectable non-fatal PCIe errors since boot";
     PCIE_AER_FATAL: i64 = "gpu[].pcie.aer_fatal", "", "fatal PCIe errors since boot";
-    PCIE_PORT_ID: String = "gpu[].pcie.port[].bus_id", "", "PCI address of a port above the GPU, the nearest first";
-    PCIE_PORT_WIDTH: i64 = "gpu[].pcie.port[].link_width_current", "lanes", "lanes that the port uses";
-    PCIE_PORT_WIDTH_MAX: i64 = "gpu[].pcie.port[].link_width_max", "lanes", "lanes that the port has";
-    PCIE_PORT_SPEED: f64 = "gpu[].pcie.port[].speed_current_gts", "GT/s", "speed that the port uses";
-    PCIE_PORT_SPEED_MAX: f64 = "gpu[].pcie.port[].speed_max_gts", "GT/s", "highest speed of the port";
     GPU_CAPABILITY: String = "gpu[].compute_capability", "", "compute capability";
     GPU_GPM: bool = "gpu[].gpm_supported", "", "the GPU has SM-level counters without a profiler";
     GPU_INFOROM_VALID: bool = "gpu[].inforom_valid", "", "the InfoROM's checksum is right";

@@ -7,8 +7,6 @@ use super::decode::Decoded;
 use super::parts::Parts;
 use super::{Kind, Part};
 use super::{collect_env, kernel, lspci, snapshot};
-use super::{jsonl, smi};
-use super::{collect_env, kernel, snapshot};
 use super::{jsonl, recording, smi};
 
 /// A text format: how it is recognised, and how it is read.
