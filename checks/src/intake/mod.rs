@@ -12,6 +12,7 @@ mod kind;
 mod lspci;
 mod part;
 mod parts;
+mod paste;
 mod pci;
 mod recording;
 mod smi;

@@ -5,6 +5,7 @@
 
 use super::decode::Decoded;
 use super::parts::Parts;
+use super::paste::{self, Section};
 use super::{Kind, Part};
 use super::{collect_env, kernel, lspci, snapshot};
 use super::{jsonl, recording, smi};
@@ -93,59 +94,70 @@ pub(super) fn read(_name: &str, input: u32, decoded: &mut Decoded<'_>) -> Vec<(S
 /// Reads a text: a container, one format, or several formats pasted below each other. `hint` is what a text without marks
 /// of its own is said to be.
 pub(super) fn read_text(text: &str, hint: Option<Kind>, parts: &mut Parts) {
+    let text = &*paste::unwrap(text);
     if let Some(c) = CONTAINERS.iter().find(|c| (c.looks)(head(text))) {
         (c.open)(text, parts);
         return;
     }
     let first = parts.len();
-    for (first_line, section) in sections(text) {
-        let Some(f) = recognise(section) else { continue };
-        read_as(f, first_line, section, parts);
+    let mut unread = Vec::new();
+    for s in paste::sections(text, starts) {
+        let by_mark = |k: Kind| FORMATS.iter().find(|f| f.kind == k);
+        let format = recognise(&s.text)
+            .or_else(|| s.kind.and_then(by_mark))
+            .or_else(|| paste::kind_of(s.command).and_then(by_mark));
+        match format {
+            Some(f) => read_as(f, &s, parts),
+            None => unread.push(lines_of(&s)),
+        }
     }
-    match parts.since(first) {
-        [] => match hint.and_then(|k| FORMATS.iter().find(|f| f.kind == k)) {
-            Some(f) if !text.trim().is_empty() => {
-                read_as(f, 1, text, parts);
+    if parts.len() == first {
+        return match hint.and_then(|k| FORMATS.iter().find(|f| f.kind == k)) {
+            _ if text.trim().is_empty() => parts.unknown("", 0, "There is no text in it."),
+            Some(f) => {
+                read_as(f, &Section { first_line: 1, command: "", kind: None, text: text.into() }, parts);
                 parts.since(first).iter_mut().for_each(|(label, _)| label.clear());
             }
-            _ if text.trim().is_empty() => parts.unknown("", 0, "There is no text in it."),
-            _ => parts.unknown("", text.len() as u64, ASK),
-        },
-        [(label, _)] => label.clear(),
-        _ => {}
+            None => parts.unknown("", text.len() as u64, ASK),
+        };
+    }
+    let read = parts.since(first);
+    if let [(label, _)] = read {
+        label.clear();
+    }
+    if let Some((_, part)) = read.first_mut().filter(|_| !unread.is_empty()) {
+        part.note(None, format!("Not recognised and left out: {}.", unread.join(", ")));
     }
 }
 
-fn read_as(f: &Format, first_line: u32, text: &str, parts: &mut Parts) {
+/// The kind that a line begins, if it is another one than that of the document it stands in.
+fn starts(line: &str, current: Option<Kind>) -> Option<Kind> {
+    FORMATS.iter().find(|f| Some(f.kind) != current && (f.starts)(line)).map(|f| f.kind)
+}
+
+fn read_as(f: &Format, section: &Section<'_>, parts: &mut Parts) {
     let mut part = parts.start(f.kind);
-    part.first_line = first_line;
-    part.bytes = text.len() as u64;
-    (f.parse)(text, &mut part);
-    parts.push(&format!("line {first_line}"), part);
+    part.first_line = section.first_line;
+    part.bytes = section.text.len() as u64;
+    (f.parse)(&section.text, &mut part);
+    match section.command {
+        "" => parts.push(&format!("line {}", section.first_line), part),
+        command => parts.push(&command.chars().take(60).collect::<String>(), part),
+    }
+}
+
+/// "line 3" or "lines 3-9", for a note.
+fn lines_of(s: &Section<'_>) -> String {
+    let count = u32::try_from(s.text.trim_end().lines().count()).unwrap_or(u32::MAX);
+    match count {
+        0 | 1 => format!("line {}", s.first_line),
+        n => format!("lines {}-{}", s.first_line, s.first_line.saturating_add(n - 1)),
+    }
 }
 
 fn recognise(text: &str) -> Option<&'static Format> {
     let head = head(text);
     FORMATS.iter().find(|f| (f.looks)(head))
-}
-
-/// Cuts a text where a line starts a document of another format; each section with its first line, from 1.
-fn sections(text: &str) -> Vec<(u32, &str)> {
-    let mut cuts: Vec<(u32, usize)> = vec![(1, 0)];
-    let mut current: Option<Kind> = None;
-    let mut at = 0;
-    for (n, line) in (1u32..).zip(text.split_inclusive('\n')) {
-        let starts = FORMATS.iter().find(|f| (f.starts)(line.trim())).map(|f| f.kind);
-        if starts.is_some() && starts != current {
-            if at > 0 {
-                cuts.push((n, at));
-            }
-            current = starts;
-        }
-        at += line.len();
-    }
-    let ends = cuts.iter().skip(1).map(|c| c.1).chain([text.len()]).collect::<Vec<_>>();
-    cuts.into_iter().zip(ends).map(|((n, from), to)| (n, &text[from..to])).collect()
 }
 
 fn never(_: &str) -> bool {
