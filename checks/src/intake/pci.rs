@@ -1,17 +1,27 @@
-//! PCI addresses in all the forms that tools print, brought to one. It does not know what stands at an address.
+//! PCI addresses as they stand in lines of text, on top of [`bus_id`], which brings a printed one to one form. It does not
+//! know what stands at an address.
+
+use crate::fact::bus_id;
 
 /// Normalises `[domain:]bus:device[.function]` to `dddd:bb:dd`, lower case and without function.
 pub(super) fn address(s: &str) -> Option<String> {
-    let (domain, bus, device) = fields(s.split_once('.').map_or(s, |(a, _)| a))?;
-    Some(format!("{domain:04x}:{bus:02x}:{device:02x}"))
+    let id = strict(s)?;
+    Some(id.split_once('.').map_or(id.as_str(), |(slot, _)| slot).to_owned())
 }
 
 /// Normalises `[domain:]bus:device.function` to `dddd:bb:dd.f`.
 pub(super) fn full_address(s: &str) -> Option<String> {
-    let (front, function) = s.rsplit_once('.')?;
-    let (domain, bus, device) = fields(front)?;
-    (function.len() == 1 && matches!(function.as_bytes()[0], b'0'..=b'7'))
-        .then(|| format!("{domain:04x}:{bus:02x}:{device:02x}.{function}"))
+    s.contains('.').then(|| strict(s)).flatten()
+}
+
+/// In running text, only bus and device of two digits are taken for an address: `1:2` is not one.
+fn strict(s: &str) -> Option<String> {
+    let mut parts = s.split('.').next()?.rsplit(':');
+    let (device, bus) = (parts.next()?, parts.next()?);
+    if device.len() != 2 || bus.len() != 2 || u8::from_str_radix(device, 16).ok()? >= 32 {
+        return None;
+    }
+    bus_id(s)
 }
 
 /// The first PCI address in a text: `0000:3b:00.0`, `00000000:86:00.0`, `3b:00.0`.
@@ -24,20 +34,6 @@ pub(super) fn find(text: &str) -> Option<String> {
             let full = w.split(':').next().is_some_and(|domain| domain.len() >= 4);
             if w.contains('.') || full { address(w) } else { None }
         })
-}
-
-fn fields(s: &str) -> Option<(u32, u8, u8)> {
-    let mut parts = s.rsplit(':');
-    let (device, bus) = (parts.next()?, parts.next()?);
-    let domain = parts.next().unwrap_or("0");
-    let hex = |p: &str, len: std::ops::RangeInclusive<usize>| {
-        len.contains(&p.len()) && p.bytes().all(|b| b.is_ascii_hexdigit())
-    };
-    if parts.next().is_some() || !hex(device, 2..=2) || !hex(bus, 2..=2) || !hex(domain, 1..=8) {
-        return None;
-    }
-    let device = u8::from_str_radix(device, 16).ok().filter(|d| *d < 32)?;
-    Some((u32::from_str_radix(domain, 16).ok()?, u8::from_str_radix(bus, 16).ok()?, device))
 }
 
 #[cfg(test)]
