@@ -383,6 +383,26 @@ impl StepParts {
     }
 }
 
+impl StepParts {
+    /// The seven bars in which a step is drawn: name and ms, `None` where no part of a bar is known.
+    #[must_use]
+    pub fn bars(&self) -> [(&'static str, Option<f64>); 7] {
+        let sum = |parts: &[Option<f64>]| parts.iter().flatten().copied().reduce(|a, b| a + b);
+        [
+            ("data wait", self.data_wait),
+            ("exposed H2D copy", self.exposed_h2d),
+            ("GPU compute", self.compute),
+            ("exposed communication", self.exposed_comm),
+            (
+                "launch-bound idle",
+                sum(&[self.launch, self.kernel_latency, self.device_dependency, self.allocator, self.compile]),
+            ),
+            ("sync wait", self.sync),
+            ("other", sum(&[self.other_copy, self.unattributed])),
+        ]
+    }
+}
+
 /// Where the step times come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

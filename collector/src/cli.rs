@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use checks::report::Layer;
 use clap::{Args, Parser, Subcommand};
 
 /// Finds why the GPUs of a training node are under-used, bottom-up through six layers.
@@ -29,7 +30,7 @@ pub(crate) enum Command {
 pub(crate) struct CheckArgs {
     /// Files, folders or archives to read; `-` is standard input. Without any, this node is read.
     pub files: Vec<PathBuf>,
-    /// Print one JSON object, the only form there is without a terminal.
+    /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
     /// Put every fact into the JSON.
@@ -41,14 +42,49 @@ pub(crate) struct CheckArgs {
     /// Do not read this node.
     #[arg(long)]
     pub no_live: bool,
+    /// Print Markdown.
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Show only this check, for example `driver/pcie-link-width`.
+    #[arg(long, value_name = "ID", value_parser = check_id)]
+    pub only: Option<String>,
+    /// Show only this layer, in full: driver, runtime, memory, compute, pipeline, framework, or 1 to 6.
+    #[arg(long, value_name = "LAYER", value_parser = layer)]
+    pub layer: Option<Layer>,
+    /// Print what a check looks for, why it matters and how to mend it, and read nothing.
+    #[arg(long, value_name = "ID", value_parser = check_id)]
+    pub explain: Option<String>,
+    /// Sample the GPUs of this node for so long.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub seconds: Option<u64>,
     /// Folder that stands for `/`, for probing a copy of another system's files.
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub root: PathBuf,
 }
 
 impl CheckArgs {
-    /// Whether the node is read: files alone leave it out, no files at all read it.
+    /// Whether the node is read: files alone leave it out; no files at all, or a time to sample for, read it.
     pub(crate) fn reads_node(&self) -> bool {
-        self.live || (self.files.is_empty() && !self.no_live)
+        self.live || ((self.files.is_empty() || self.seconds.is_some()) && !self.no_live)
     }
+}
+
+fn check_id(id: &str) -> Result<String, String> {
+    if checks::catalogue::find(id).is_some() {
+        return Ok(id.to_owned());
+    }
+    let slug = id.rsplit('/').next().unwrap_or(id);
+    let near: Vec<&str> = checks::catalogue::all().iter().filter(|c| c.slug() == slug).map(|c| c.id).collect();
+    Err(match near.as_slice() {
+        [] => "there is no such check; ids look like driver/pcie-link-width".to_owned(),
+        near => format!("there is no such check; did you mean {}?", near.join(" or ")),
+    })
+}
+
+fn layer(id: &str) -> Result<Layer, String> {
+    let by_number = id.parse::<usize>().ok().and_then(|n| Layer::ALL.into_iter().find(|l| l.number() == n));
+    by_number.or_else(|| Layer::from_id(id)).ok_or_else(|| {
+        let ids: Vec<&str> = Layer::ALL.iter().map(|l| l.id()).collect();
+        format!("one of {}, or 1 to 6", ids.join(", "))
+    })
 }

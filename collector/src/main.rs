@@ -7,6 +7,7 @@ mod cli;
 mod nvml;
 mod probe;
 mod sample;
+mod show;
 
 use std::process::ExitCode;
 
