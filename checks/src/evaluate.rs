@@ -171,7 +171,7 @@ fn headline(facts: &Facts, findings: &[Finding], step: Option<&crate::report::St
 
 /// The PCI bus was looked at and has no NVIDIA GPU, and there is no other way in which one shows itself (WSL2 has none
 /// on its bus).
-fn no_gpu(facts: &Facts) -> bool {
+pub(crate) fn no_gpu(facts: &Facts) -> bool {
     let paravirtual = [keys::WSL2, keys::DXG].iter().any(|k| facts.get(k, &[]).is_some_and(|f| f.value));
     facts.get(&keys::PCI_GPU_COUNT, &[]).is_some_and(|n| n.value == 0) && facts.gpus().is_empty() && !paravirtual
 }

@@ -12,6 +12,10 @@ const MAX: usize = 3;
 
 /// Suggestions, the one that decides most core checks first.
 pub(crate) fn evidence(facts: &Facts, checks: &[&'static Check], findings: &[Finding]) -> Vec<NextEvidence> {
+    // Where there is no GPU, no command on this node can decide anything about one.
+    if crate::evaluate::no_gpu(facts) {
+        return Vec::new();
+    }
     let mut all: Vec<(usize, NextEvidence)> = Vec::new();
     for evid in SUPPLIED {
         let Some(mut next) = supply(*evid, facts) else { continue };

@@ -69,7 +69,10 @@ impl Canvas {
     /// A paragraph, wrapped. `mark` stands before its first line; the others are indented to match.
     pub(crate) fn wrap(&mut self, indent: usize, mark: (&str, Style), text: &str, style: Style) {
         let hang = indent + display_width(mark.0);
-        let lines = textwrap::wrap(text, textwrap::Options::new(self.width.saturating_sub(hang).max(20)));
+        // Options and paths have hyphens: a word that is split there cannot be copied.
+        let options = textwrap::Options::new(self.width.saturating_sub(hang).max(20))
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        let lines = textwrap::wrap(text, options);
         for (n, line) in lines.iter().enumerate() {
             if n == 0 {
                 let _ = write!(self.text, "{:indent$}{}", "", mark.0.style(mark.1));

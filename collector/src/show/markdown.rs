@@ -35,8 +35,8 @@ pub(crate) fn markdown(report: &Report) -> String {
     let unknown = words::missing(of(|l| l == Level::Unknown));
     if !unknown.is_empty() {
         let _ = writeln!(out, "\n## Cannot say yet\n");
-        for (what, n) in unknown {
-            let _ = writeln!(out, "- {}: needs {}", words::plural(n, "check", "checks"), escape(&what));
+        for (source, n, needs) in unknown {
+            let _ = writeln!(out, "- {source} ({}): {}", words::plural(n, "check", "checks"), escape(&needs));
         }
     }
     if let Some(next) = report.next_evidence.first() {

@@ -14,8 +14,6 @@ const WIDTH_MIN: usize = 40;
 const WIDTH_MAX: usize = 120;
 /// Evidence lines of one finding.
 const EVIDENCE_MAX: usize = 4;
-/// Lines of what is missing.
-const MISSING_MAX: usize = 6;
 /// Notes on one input.
 const NOTES_MAX: usize = 3;
 
@@ -227,7 +225,11 @@ fn findings(report: &Report, look: Look, page: &mut Canvas) {
     } else {
         let (passed, rest) = (of(Level::Pass).count(), of(Level::NotApplicable).count());
         page.gap();
-        let apply = if rest > 0 { format!(", {rest} do not apply here") } else { String::new() };
+        let apply = match rest {
+            0 => String::new(),
+            1 => ", 1 does not apply here".to_owned(),
+            n => format!(", {n} do not apply here"),
+        };
         page.line(&[(&format!("Passed: {}{apply}.", words::plural(passed, "check", "checks")), dim())]);
     }
 }
@@ -289,14 +291,13 @@ fn unknown(report: &Report, look: Look, page: &mut Canvas) {
         return;
     }
     page.heading(&format!("Cannot say yet: {}", words::plural(all.len(), "check", "checks")));
-    let missing = words::missing(all.iter().copied());
-    let shown = if look.all { missing.len() } else { MISSING_MAX.min(missing.len()) };
-    for (what, n) in &missing[..shown] {
-        page.wrap(0, (&format!("{n:>3}  "), dim()), &format!("need {what}"), dim());
-    }
-    if let Some(rest) = missing.get(shown..).filter(|r| !r.is_empty()) {
-        let checks: usize = rest.iter().map(|(_, n)| n).sum();
-        page.line(&[(&format!("{checks:>3}  need something else; --layer LAYER shows each"), dim())]);
+    for (source, n, needs) in words::missing(all.iter().copied()) {
+        let mark = format!("{n:>3}  {source}: ");
+        if look.all {
+            page.wrap(0, (&mark, none()), &needs, dim());
+        } else {
+            page.cut(0, (&mark, none()), &needs, dim());
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use checks::check::Evid;
 use checks::report::{Applicability, Evidence, Finding, Input, Level, Report, StepSource, Tag};
 
 /// Beyond this a factor says only that nearly all of the time can come back.
@@ -126,30 +127,80 @@ pub(crate) fn observed(e: &Evidence) -> String {
     out
 }
 
-/// `file:line`, with the line counted in the file that was given, so that an editor can open it.
+/// `file:line`, with the line counted in the file that was given, so that an editor can open it. A file whose own name
+/// no other input has goes without its folder.
 pub(crate) fn place(e: &Evidence, inputs: &[Input]) -> Option<String> {
     let input = inputs.get(usize::try_from(e.input?).ok()?)?;
     // A part of a file is named by its file; the line within the part becomes the line within the file.
-    let (name, first) = match input.name.split_once(" → ") {
-        Some((file, label)) if label.starts_with("line ") => (file, input.first_line),
-        _ => (input.name.as_str(), input.first_line),
+    let name = match input.name.split_once(" → ") {
+        Some((file, label)) if label.starts_with("line ") => short(file, inputs),
+        Some((file, label)) => format!("{} → {label}", short(file, inputs)),
+        None => short(&input.name, inputs),
     };
     Some(match e.line {
-        Some(line) => format!("{}:{}", plain(name), line + first - 1),
-        None => plain(name),
+        Some(line) => format!("{}:{}", plain(&name), line + input.first_line - 1),
+        None => plain(&name),
     })
 }
 
-/// What is missing, each with the number of checks that need it, the most wanted first.
-pub(crate) fn missing<'a>(unknown: impl Iterator<Item = &'a Finding>) -> Vec<(String, usize)> {
-    let mut needs: BTreeMap<String, usize> = BTreeMap::new();
+fn short(path: &str, inputs: &[Input]) -> String {
+    let base = |p: &str| p.rsplit('/').next().unwrap_or(p).to_owned();
+    let file = |i: &Input| i.name.split(" → ").next().unwrap_or(&i.name).to_owned();
+    let mine = base(path);
+    let shared = inputs.iter().any(|i| file(i) != path && base(&file(i)) == mine);
+    if shared || mine.is_empty() { path.to_owned() } else { mine }
+}
+
+/// What is missing, by what would supply it: the source, how many checks wait for it, and the facts in words. The source
+/// that most checks wait for comes first.
+pub(crate) fn missing<'a>(unknown: impl Iterator<Item = &'a Finding>) -> Vec<(&'static str, usize, String)> {
+    let mut by_source: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for f in unknown {
         let said = f.message.strip_prefix("Cannot say yet: needs ").unwrap_or(&f.message);
-        *needs.entry(plain(said.trim_end_matches('.'))).or_default() += 1;
+        // A node that was read live has given what it could: the file or command is what can still be had.
+        let evidence = checks::catalogue::find(&f.id).map(|c| c.evidence).unwrap_or_default();
+        let source = evidence.iter().find(|e| **e != Evid::Live).map_or("this node, read live", |e| supply(*e));
+        by_source.entry(source).or_default().push(plain(said.trim_end_matches('.')));
     }
-    let mut all: Vec<(String, usize)> = needs.into_iter().collect();
-    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut all: Vec<_> = by_source
+        .into_iter()
+        .map(|(source, mut needs)| {
+            let n = needs.len();
+            needs.sort_unstable();
+            needs.dedup();
+            (source, n, needs.join("; "))
+        })
+        .collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     all
+}
+
+/// What supplies a kind of evidence.
+fn supply(evid: Evid) -> &'static str {
+    match evid {
+        Evid::Live => "this node, read live",
+        Evid::SmiQ => "nvidia-smi -q",
+        Evid::SmiTable => "nvidia-smi",
+        Evid::Dmon => "nvidia-smi dmon",
+        Evid::Pmon => "nvidia-smi pmon",
+        Evid::Topo => "nvidia-smi topo -m",
+        Evid::Nvlink => "nvidia-smi nvlink -s",
+        Evid::KernelLog => "the kernel log",
+        Evid::Lspci => "lspci -vv",
+        Evid::BugReport => "nvidia-bug-report.sh",
+        Evid::CollectEnv => "torch's collect_env",
+        Evid::Steps => "step timings of a run",
+        Evid::Samples => "samples under load",
+        Evid::Trace => "a profiler trace",
+        Evid::Ncu => "Nsight Compute",
+        Evid::Nsys => "Nsight Systems",
+        Evid::Dcgm => "dcgmi",
+        Evid::Iostat => "iostat",
+        Evid::TrainLog => "the training log",
+        Evid::Nccl => "NCCL's log",
+        Evid::Glxinfo => "glxinfo",
+        Evid::Xorg => "Xorg's log",
+    }
 }
 
 /// Who the report is about: run, node, and when the evidence was taken.
@@ -212,5 +263,7 @@ mod tests {
         assert_eq!(place(&e, &[input("log.txt", 1)]).as_deref(), Some("log.txt:3"));
         assert_eq!(place(&e, &[input("paste.txt → line 40", 40)]).as_deref(), Some("paste.txt:42"));
         assert_eq!(place(&e, &[input("bug.log.gz → dmesg", 900)]).as_deref(), Some("bug.log.gz → dmesg:902"));
+        assert_eq!(place(&e, &[input("/var/log/kern.log", 1)]).as_deref(), Some("kern.log:3"));
+        assert_eq!(place(&e, &[input("a/kern.log", 1), input("b/kern.log", 1)]).as_deref(), Some("a/kern.log:3"));
     }
 }
