@@ -5,6 +5,8 @@
 //! `ssr` and `hydrate` exclude each other.
 #![cfg_attr(feature = "ssr", expect(clippy::needless_pass_by_value, reason = "components own their props"))]
 #![cfg_attr(feature = "ssr", expect(unreachable_pub, reason = "the component macro makes its inner items public"))]
+// The types of views nest as deep as the views do.
+#![recursion_limit = "512"]
 
 #[cfg(all(feature = "ssr", feature = "hydrate"))]
 compile_error!("features `ssr` and `hydrate` exclude each other: build the server and the browser bundle apart");
