@@ -272,6 +272,49 @@ keys! {
     PID_TYPE: String = "process[].type", "", "process type by process id";
     PID_MEMORY: f64 = "process[].memory_mib", "MiB", "GPU memory by process id, of a process on one GPU";
 
+    // links between GPUs, and with network adapters
+    NIC_COUNT: i64 = "nic_count", "", "network adapters in the topology matrix";
+    NIC_NAME: String = "nic[].name", "", "device name of a network adapter";
+    LINK: String = "link[][]", "", "kind of connection between two GPUs in the topology matrix";
+    GPU_PIX_NICS: Vec<String> = "gpu[].pix_nics", "", "network adapters behind the same PCIe bridge as the GPU";
+    GPU_CPU_AFFINITY: String = "gpu[].cpu_affinity", "", "CPUs near the GPU, as printed";
+    GPU_NUMA_AFFINITY: String = "gpu[].numa_affinity", "", "NUMA nodes near the GPU, as printed (N/A where there is one node)";
+    GPU_NUMA_ID: String = "gpu[].gpu_numa_id", "", "NUMA node that the GPU's own memory is, as printed";
+    GPU_LINKS: i64 = "gpu[].links", "", "NVLinks listed";
+    GPU_LINKS_ACTIVE: i64 = "gpu[].links_active", "", "NVLinks that are up";
+    GPU_LINKS_INACTIVE: i64 = "gpu[].links_inactive", "", "NVLinks that are down";
+    LINKS_TOTAL: i64 = "links_total", "", "NVLinks listed over all GPUs";
+    LINKS_INACTIVE: i64 = "links_inactive", "", "NVLinks that are down over all GPUs";
+    GPU_LINK_RATE: f64 = "gpu[].link[].gbps", "GB/s", "rate of an NVLink in one direction";
+    GPU_LINK_REPLAYS: i64 = "gpu[].link[].replay_errors", "", "replay errors of an NVLink";
+    GPU_LINK_RECOVERIES: i64 = "gpu[].link[].recovery_errors", "", "recovery errors of an NVLink";
+    GPU_LINK_CRC: i64 = "gpu[].link[].crc_errors", "", "CRC errors of an NVLink";
+
+    // tables of samples, in sum
+    TABLE_COLUMNS: Vec<String> = "columns", "", "columns of a table of samples";
+    TABLE_SAMPLES: i64 = "samples", "", "rows of a table of samples";
+    TABLE_ROWS: i64 = "rows", "", "rows of a table of samples, under the name of the raw tool";
+    PID_SM: f64 = "pid[].sm_pct", "%", "mean utilisation of a process, where any was printed";
+    PID_COMMAND: String = "pid[].command", "", "command of a process";
+    PID_KIND: String = "pid[].type", "", "process type (C, G, C+G)";
+    PROC_SM: f64 = "gpu[].process[].sm_pct", "%", "mean utilisation of a process on the GPU";
+
+    // dcgmi diag
+    DIAG_VERSION: String = "version", "", "version that the diagnostic prints";
+    DIAG_FAILURES: i64 = "failures", "", "results of the diagnostic that failed";
+    DIAG_WARNINGS: i64 = "diag.warnings", "", "results of the diagnostic that warn";
+    DIAG_PASSED: i64 = "diag.passed", "", "results of the diagnostic that passed";
+    DIAG_SKIPPED: i64 = "diag.skipped", "", "results of the diagnostic that were skipped";
+    DIAG_TESTS: i64 = "tests_named", "", "tests of the diagnostic that have a name";
+    DIAG_NULLS: i64 = "null_entries", "", "empty entries among the tests of the diagnostic";
+    DIAG_FAIL_TEST: String = "diag.fail[].test", "", "test that failed";
+    DIAG_FAIL_ENTITY: String = "diag.fail[].entity", "", "what it failed on";
+    DIAG_FAIL_TEXT: String = "diag.fail[].text", "", "what the diagnostic says about the failure";
+    DIAG_FAIL_ERROR: i64 = "diag.fail[].error_id", "", "DCGM's error number of the failure";
+    DIAG_WARN_TEST: String = "diag.warn[].test", "", "test that warns";
+    DIAG_WARN_ENTITY: String = "diag.warn[].entity", "", "what it warns about";
+    DIAG_WARN_TEXT: String = "diag.warn[].text", "", "what the diagnostic says in its warning";
+
     // framework
     TORCH: String = "torch", "", "PyTorch version";
     CUDA_BUILD: String = "cuda_build", "", "CUDA version that PyTorch was built with";

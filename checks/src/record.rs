@@ -398,6 +398,8 @@ pub struct SampleSeries {
     pub hz: Option<f64>,
     /// GPUs.
     pub gpus: Vec<SampledGpu>,
+    /// The source prints no time: `t_ms` is 0 in every sample, and the series cannot be put on an axis.
+    pub untimed: bool,
     /// Samples in file order.
     pub samples: Vec<Sample>,
 }

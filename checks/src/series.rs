@@ -83,14 +83,14 @@ pub fn lanes(facts: &Facts) -> Lanes {
         }
         raw.extend([step, wait]);
     }
-    if let Some(s) = facts.samples.first() {
+    if let Some(s) = facts.samples.iter().find(|s| !s.untimed) {
         let limit = crate::work::mean(s.gpus.iter().filter_map(|g| g.power_limit_w));
         raw.push(sampled(s, "util_pct", "%", None, |g| g.util_pct));
         raw.push(sampled(s, "sm_pct", "%", None, |g| g.gpm.and_then(|m| m.sm_pct)));
         raw.push(sampled(s, "power_w", "W", limit, |g| g.power_w));
     }
     raw.retain(|r| !r.values.is_empty());
-    let both = !facts.steps.is_empty() && !facts.samples.is_empty();
+    let both = !facts.steps.is_empty() && facts.samples.iter().any(|s| !s.untimed);
     let own_clocks = both && !anchored;
     let zero = |r: &Raw| r.values.iter().map(|v| v.0).fold(f64::INFINITY, f64::min);
     let start = raw.iter().map(zero).fold(f64::INFINITY, f64::min);

@@ -9,7 +9,18 @@ use checks::fact::Value;
 use serde_json::Value as Json;
 
 /// Kinds whose labelled facts are all compared here.
-const KINDS: &[&str] = &["nvidia-smi-q", "nvidia-smi-xml", "nvidia-smi-table", "nvidia-smi-csv"];
+const KINDS: &[&str] = &[
+    "nvidia-smi-q",
+    "nvidia-smi-xml",
+    "nvidia-smi-table",
+    "nvidia-smi-csv",
+    "nvidia-smi-topo",
+    "nvidia-smi-nvlink",
+    "nvidia-smi-dmon",
+    "nvidia-smi-pmon",
+    "dcgmi-dmon",
+    "dcgmi-diag",
+];
 
 fn corpus() -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");

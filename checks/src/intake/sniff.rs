@@ -34,7 +34,13 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::CollectEnv, starts: collect_env::starts, looks: collect_env::looks, parse: collect_env::parse },
     Format { kind: Kind::Lspci, starts: lspci::starts, looks: lspci::looks, parse: lspci::parse },
     Format { kind: Kind::Dmesg, starts: kernel::starts, looks: kernel::looks, parse: kernel::parse },
+    Format { kind: Kind::DcgmiDiag, starts: never, looks: smi::looks_like_diag, parse: smi::diag },
+    Format { kind: Kind::SmiTopo, starts: smi::starts_topo, looks: smi::looks_like_topo, parse: smi::topo },
+    Format { kind: Kind::SmiDmon, starts: smi::starts_dmon, looks: smi::looks_like_dmon, parse: smi::dmon },
+    Format { kind: Kind::SmiPmon, starts: smi::starts_pmon, looks: smi::looks_like_pmon, parse: smi::pmon },
+    Format { kind: Kind::DcgmiDmon, starts: smi::starts_dcgmi_dmon, looks: smi::looks_like_dcgmi_dmon, parse: smi::dcgmi_dmon },
     Format { kind: Kind::SmiCsv, starts: smi::starts_csv, looks: smi::looks_like_csv, parse: smi::csv },
+    Format { kind: Kind::SmiNvlink, starts: smi::starts_nvlink, looks: smi::looks_like_nvlink, parse: smi::nvlink },
     Format { kind: Kind::SmiTable, starts: smi::starts_table, looks: smi::looks_like_table, parse: smi::table },
 ];
 

@@ -27,7 +27,10 @@ pub(in crate::intake) fn starts_csv(line: &str) -> bool {
     // Every line of every text is asked: the first cell of a header is one word, apart from its unit.
     let first = line.split(',').next().unwrap_or(line).trim();
     let word = first.split_once(" [").map_or(first, |(w, _)| w);
-    if word.is_empty() || !word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'"')) {
+    if word.is_empty()
+        || word.len() > 80
+        || !word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'"'))
+    {
         return false;
     }
     let mut columns = 0;

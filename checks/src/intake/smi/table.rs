@@ -1,9 +1,10 @@
-//! The plain table of `nvidia-smi`, and the lines that it prints instead of one.
+//! The plain table of `nvidia-smi`, the lines that it prints instead of one, and the list of `nvidia-smi -L`.
 //!
 //! Columns move from driver to driver and with the width of the frame: rows are cut at `|`, and a cell is read by its
 //! words. A cell without its closing `|` was cut off and is not read. The table rounds and cuts; it is trusted last.
 
 use super::latest::{At, Latest};
+use super::nvlink;
 use super::value::{self, CELSIUS, MIB, PCT, WATT};
 use crate::fact::{Trust, Value, bus_id};
 use crate::intake::Part;
@@ -27,7 +28,11 @@ const GPUS_MAX: usize = 1024;
 pub(in crate::intake) fn looks_like_table(head: &str) -> bool {
     head.lines().any(|line| {
         let line = line.trim();
-        is_header(line) || failure(line).is_some() || unreachable(line).is_some() || is_board_row(line)
+        is_header(line)
+            || failure(line).is_some()
+            || unreachable(line).is_some()
+            || is_board_row(line)
+            || nvlink::heading(line).is_some_and(|h| h.2.is_some())
     })
 }
 
@@ -337,7 +342,11 @@ impl<'t> Table<'t> {
             }
             return;
         }
-        if let Some((code, text)) = failure(line) {
+        if let Some((g, name, Some(uuid))) = nvlink::heading(line) {
+            // `nvidia-smi -L`
+            self.values.set(&keys::GPU_NAME, &[g], value::text(name), at);
+            self.values.set(&keys::GPU_UUID, &[g], value::text(uuid), at);
+        } else if let Some((code, text)) = failure(line) {
             self.values.set(&keys::NVML_ERROR, &[], Some(code), at);
             self.values.set(&keys::NVML_ERROR_TEXT, &[], Some(text), at);
         } else if let Some(version) = line.strip_prefix("NVML library version:") {
