@@ -94,6 +94,9 @@ fn unquote(line: &str) -> &str {
     rest
 }
 
+/// As much of a line as tells what it begins, in bytes.
+const LINE_MAX: usize = 512;
+
 /// Cuts a text at prompts, fences and file marks, and where a line begins a document of another kind than the one it
 /// stands in. `starts` tells the kind that a line begins, given the one it would have to differ from.
 pub(super) fn sections(text: &str, starts: impl Fn(&str, Option<Kind>) -> Option<Kind>) -> Vec<Section<'_>> {
@@ -101,7 +104,7 @@ pub(super) fn sections(text: &str, starts: impl Fn(&str, Option<Kind>) -> Option
     let mut open = Open { first_line: 1, from: 0, command: "", kind: None, indent: "" };
     let mut at = 0;
     for (n, raw) in (1u32..).zip(text.split_inclusive('\n')) {
-        let line = raw.trim();
+        let line = raw[..raw.floor_char_boundary(LINE_MAX)].trim();
         let next = at + raw.len();
         if let Some(command) = seam(line) {
             open.close(text, at, &mut out);
