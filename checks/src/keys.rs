@@ -77,13 +77,16 @@ keys! {
     CPU_GOVERNOR: String = "cpu_governor", "", "frequency governor of the CPUs";
     NVSWITCHES: i64 = "nvswitch_count", "", "NVSwitch functions on the PCI bus";
     PCI_UNLISTED: Vec<String> = "pci_gpus_unlisted", "", "NVIDIA GPUs on the PCI bus that NVML does not list, with their kernel driver";
-    PROFILING_ADMIN_ONLY: bool = "profiling_admin_only", "", "the driver keeps performance counters for root";
     NVML_VERSION: String = "nvml.version", "", "version of the NVML library";
 
     // kernel modules and device files
     MODULE_NVIDIA: bool = "module.nvidia", "", "nvidia.ko is loaded";
     MODULE_UVM: bool = "module.nvidia_uvm", "", "nvidia_uvm.ko is loaded";
     MODULE_NOUVEAU: bool = "module.nouveau", "", "nouveau is loaded";
+    MODULE_PEERMEM: bool = "module.nvidia_peermem", "", "nvidia_peermem.ko is loaded";
+    MODULE_FS: bool = "module.nvidia_fs", "", "nvidia_fs.ko (GPUDirect Storage) is loaded";
+    PROFILING_ADMIN_ONLY: bool = "profiling_admin_only", "", "the driver keeps performance counters for root";
+    PARAM_GSP: i64 = "driver_param.enable_gpu_firmware", "", "module parameter EnableGpuFirmware";
     MODULE_VERSION: String = "module.version", "", "version of the loaded kernel module";
     MODULE_OPEN: bool = "module.open", "", "the loaded kernel module is the open one";
     DEV_NVIDIACTL: bool = "dev.nvidiactl", "", "/dev/nvidiactl exists";
@@ -101,6 +104,7 @@ keys! {
     GPU_SLOT: String = "gpu[].slot", "", "PCI slot, as lspci prints it";
     GPU_DEVICE_ID: String = "gpu[].device_id", "", "PCI vendor and device id";
     GPU_LOST: bool = "gpu[].lost", "", "the driver says that this GPU is lost or needs a reset";
+    GPU_EXCLUDED: bool = "gpu[].excluded", "", "the driver was told to leave this GPU out";
     GPU_RESET_REQUIRED: bool = "gpu[].reset_required", "", "the driver says that this GPU must be reset";
     GPU_DRAIN_RESET: bool = "gpu[].drain_and_reset_recommended", "", "the driver recommends draining and resetting this GPU";
     GPU_PSTATE: String = "gpu[].pstate", "", "performance state";
@@ -331,6 +335,35 @@ keys! {
     XIDS: Vec<i64> = "xids", "", "distinct Xid codes in the kernel log";
     KERNEL_LOG_LINES: i64 = "kernel_log.lines", "lines", "lines of the kernel log that were read";
     KERNEL_LOG_READABLE: bool = "kernel_log.readable", "", "the kernel log could be read";
+    INIT_FAILED: i64 = "rminitadapter_failed", "", "failed initialisations of a GPU in the kernel log, earlier boots included";
+
+    // bug report
+    REPORT_DATE: String = "report_date", "", "date of the bug report, as printed";
+    REPORT_DATE_RAW: String = "report_date_raw", "", "date of the bug report in another language, as printed";
+    SMI_WORKS: bool = "nvidia_smi_works", "", "nvidia-smi could talk to the driver";
+    KERNEL_CMDLINE: String = "kernel_cmdline", "", "options of the kernel command line that bear on the GPU";
+
+    // display
+    X_DRIVER: String = "nvidia_x_driver", "", "release of the NVIDIA driver for Xorg";
+    X_GPU_PCI: String = "gpu[].pci", "", "PCI address as Xorg prints it";
+    X_GPU_MEMORY: i64 = "gpu[].memory_kb", "KiB", "memory of the board, as Xorg prints it";
+    X_COOLBITS: String = "coolbits", "", "Xorg option Coolbits";
+    X_ERRORS: i64 = "ee_lines", "", "error lines of the Xorg log";
+    X_NVIDIA_ERROR: String = "xorg.nvidia_error", "", "failure of the NVIDIA driver in the Xorg log";
+    GLX_DIRECT: bool = "direct_rendering", "", "OpenGL renders directly";
+    GLX_ACCELERATED: bool = "accelerated", "", "OpenGL is accelerated";
+    GLX_RENDERER: String = "renderer", "", "OpenGL renderer";
+    GLX_VENDOR: String = "vendor", "", "OpenGL vendor";
+    GLX_DEVICE: String = "device", "", "OpenGL device";
+    GLX_VERSION: String = "opengl_version", "", "OpenGL version";
+
+    // fabric manager
+    FM_VERSION: String = "fabricmanager.version", "", "version of the fabric manager";
+    FM_CONFIGURED: bool = "fabricmanager.configured", "", "the fabric manager configured the NVSwitches";
+    FM_ERRORS: i64 = "errors", "", "error lines of the fabric manager's log";
+    FM_SWITCH_ERROR: i64 = "nvswitch_error", "", "NVSwitch error in the fabric manager's log";
+    FM_SWITCH_PCI: String = "nvswitch_pci", "", "PCI address of the NVSwitch with an error";
+    FM_SWITCH_PORT: i64 = "port", "", "port of the NVSwitch with an error";
 
     // runs, in sum
     STEPS: i64 = "steps", "", "training steps recorded";

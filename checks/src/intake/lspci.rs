@@ -18,7 +18,13 @@ pub(super) fn starts(line: &str) -> bool {
 }
 
 pub(super) fn looks(head: &str) -> bool {
-    head.lines().any(|l| starts(l.trim()))
+    head.lines().any(|l| starts(l.trim()) || is_tree(l))
+}
+
+/// The root of `lspci -t`.
+fn is_tree(line: &str) -> bool {
+    let bus = line.trim_start().trim_start_matches(['-', '+', '|', '\\', ' ']);
+    line.trim_start().starts_with('-') && bus.starts_with('[') && bus.get(5..6) == Some(":") && bus.contains("]-")
 }
 
 /// Reads a whole text.
@@ -45,7 +51,8 @@ pub(super) fn parse(text: &str, part: &mut Part) {
         }
     }
     if devices.is_empty() {
-        part.note(None, "No device is listed.");
+        let tree = text.lines().any(is_tree);
+        part.note(None, if tree { "The tree alone shows no links; lspci -vv does." } else { "No device is listed." });
     }
     if denied.is_some() {
         part.note(denied, "The capabilities were hidden; lspci needs root to show links and errors.");

@@ -4,8 +4,13 @@
 //! It reads from [`std::io::Read`], never from a path, and it does not judge. Memory is bounded: text is kept up to
 //! [`decode::TEXT_MAX`]; formats that can be larger are read as a stream.
 
+mod bug_report;
 mod collect_env;
 pub mod decode;
+mod display;
+mod driver_files;
+mod env;
+mod fabric;
 mod jsonl;
 mod kernel;
 mod kind;

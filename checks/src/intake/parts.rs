@@ -68,6 +68,18 @@ impl Parts {
         }
     }
 
+    /// Reads a stretch of a text that has parts of its own; what nothing recognises gives no part. Its lines are counted
+    /// in that text.
+    pub(super) fn inner(&mut self, label: &str, text: &str, hint: Option<Kind>, first_line: u32) {
+        let first = self.list.len();
+        self.text(label, text, hint);
+        let kept: Vec<_> = self.list.drain(first..).filter(|(_, p)| p.kind != Kind::Unknown).collect();
+        for (label, mut part) in kept {
+            part.first_line += first_line - 1;
+            self.list.push((label, part));
+        }
+    }
+
     /// Parts so far.
     pub(super) fn len(&self) -> usize {
         self.list.len()

@@ -7,7 +7,7 @@ use super::decode::Decoded;
 use super::parts::Parts;
 use super::paste::{self, Section};
 use super::{Kind, Part};
-use super::{collect_env, kernel, lspci, snapshot};
+use super::{bug_report, collect_env, display, driver_files, env, fabric, kernel, lspci, snapshot};
 use super::{jsonl, recording, smi};
 
 /// A text format: how it is recognised, and how it is read.
@@ -32,6 +32,11 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::SmiXml, starts: smi::starts_xml, looks: smi::looks_like_xml, parse: smi::xml },
     Format { kind: Kind::SmiQ, starts: smi::starts_q, looks: smi::looks_like_q, parse: smi::q },
     Format { kind: Kind::CollectEnv, starts: collect_env::starts, looks: collect_env::looks, parse: collect_env::parse },
+    Format { kind: Kind::Xorg, starts: never, looks: display::looks_like_xorg, parse: display::xorg },
+    Format { kind: Kind::Glxinfo, starts: display::starts_glxinfo, looks: display::looks_like_glxinfo, parse: display::glxinfo },
+    Format { kind: Kind::FabricManager, starts: fabric::starts, looks: fabric::looks, parse: fabric::parse },
+    Format { kind: Kind::ProcDriverNvidia, starts: driver_files::starts, looks: driver_files::looks, parse: driver_files::parse },
+    Format { kind: Kind::ProcModules, starts: driver_files::modules_start, looks: driver_files::looks_like_modules, parse: driver_files::modules },
     Format { kind: Kind::Lspci, starts: lspci::starts, looks: lspci::looks, parse: lspci::parse },
     Format { kind: Kind::Dmesg, starts: kernel::starts, looks: kernel::looks, parse: kernel::parse },
     Format { kind: Kind::DcgmiDiag, starts: never, looks: smi::looks_like_diag, parse: smi::diag },
@@ -42,6 +47,7 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::SmiCsv, starts: smi::starts_csv, looks: smi::looks_like_csv, parse: smi::csv },
     Format { kind: Kind::SmiNvlink, starts: smi::starts_nvlink, looks: smi::looks_like_nvlink, parse: smi::nvlink },
     Format { kind: Kind::SmiTable, starts: smi::starts_table, looks: smi::looks_like_table, parse: smi::table },
+    Format { kind: Kind::Env, starts: never, looks: env::looks, parse: env::parse },
 ];
 
 /// A format that is read from the stream because it can be larger than memory, or is not text.
@@ -67,7 +73,11 @@ struct Container {
 }
 
 /// Containers, tried before the text formats.
-const CONTAINERS: &[Container] = &[Container { looks: snapshot::looks, open: snapshot::open }];
+#[rustfmt::skip]
+const CONTAINERS: &[Container] = &[
+    Container { looks: snapshot::looks, open: snapshot::open },
+    Container { looks: bug_report::looks, open: bug_report::open },
+];
 
 const ASK: &str = "Not recognised. Send the output of a command, for example nvidia-smi -q, dmesg or lspci -vv.";
 
@@ -84,6 +94,9 @@ pub(super) fn read(_name: &str, input: u32, decoded: &mut Decoded<'_>) -> Vec<(S
         if cut && let Some((_, part)) = parts.since(0).first_mut() {
             part.note(None, format!("Only the first {} MiB were read.", super::decode::TEXT_MAX >> 20));
         }
+    } else if env::looks_like_environ(&decoded.head) {
+        let (text, _) = decoded.text();
+        read_text(&text.replace('\0', "\n"), Some(Kind::Env), &mut parts);
     } else {
         parts.unknown("", 0, "Binary data that nothing here can read.");
     }

@@ -6,7 +6,17 @@ use serde_json::Value as Json;
 use crate::common::{corpus, read};
 
 /// Kinds that this test answers for.
-const KINDS: &[&str] = &["dmesg", "collect_env", "lspci"];
+const KINDS: &[&str] = &[
+    "dmesg",
+    "collect_env",
+    "lspci",
+    "nvidia-bug-report",
+    "xorg",
+    "glxinfo",
+    "fabricmanager",
+    "proc-modules",
+    "proc-driver-nvidia",
+];
 
 /// Labels that describe a file in words of their own and are no facts: they are compared by other tests or by people.
 const DESCRIPTIVE: &[&str] = &[
@@ -42,6 +52,8 @@ fn labelled_files_read_as_labelled() {
             if DESCRIPTIVE.contains(&path.as_str()) {
                 continue;
             }
+            // The label's name of what is `module.version` everywhere else.
+            let path = if path == "loaded_kernel_module" { "module.version" } else { path };
             let got = r.value(path);
             if !same(want, got.as_ref()) {
                 wrong.push(format!("{file}: {path} is {want}, read as {got:?}"));

@@ -87,6 +87,30 @@ fn an_earlier_boot_is_history() {
 }
 
 #[test]
+fn boots_of_a_syslog_are_told_apart_by_clock_and_seconds() {
+    let boots = |log: &str| -> String {
+        read("kern.log", log).facts.kernel.iter().map(|e| if e.boot == Boot::Present { 'P' } else { 'e' }).collect()
+    };
+    let line =
+        |clock: &str, secs: &str| format!("Sep 23 {clock} node01 kernel: [{secs}] NVRM: Xid (PCI:0000:01:00): 13, x\n");
+    // Every boot shows only its first seconds: they do not go back, but the clock went on.
+    assert_eq!(boots(&(line("10:41:18", "    3.377493") + &line("11:31:41", "    3.386920"))), "eP");
+    // syslog starts late: the first lines have its time, not theirs.
+    assert_eq!(
+        boots(
+            &(line("10:41:18", "    3.377493") + &line("10:41:18", "   25.000000") + &line("10:42:19", "   86.000000"))
+        ),
+        "PPP"
+    );
+    // Midnight lies between.
+    assert_eq!(boots(&(line("23:59:58", "  100.000000") + &line("00:00:02", "  104.000000"))), "PP");
+    // A laptop slept: the seconds stood still.
+    assert_eq!(boots(&(line("10:41:18", " 4000.000000") + &line("18:41:18", " 4001.000000"))), "PP");
+    // Two CPUs.
+    assert_eq!(boots(&(line("10:41:18", "   50.000020") + &line("10:41:18", "   50.000010"))), "PP");
+}
+
+#[test]
 fn a_step_back_in_a_ring_buffer_is_no_boot() {
     // Two excerpts pasted in the wrong order.
     let r = read(

@@ -206,7 +206,7 @@ fn fatal(s: &str) -> Option<bool> {
 }
 
 /// `580.159.04`: at least two groups of digits.
-pub(crate) fn is_version(w: &str) -> bool {
+pub(in crate::intake) fn is_version(w: &str) -> bool {
     let mut groups = 0;
     w.split('.').all(|g| {
         groups += 1;

@@ -6,6 +6,8 @@
 mod events;
 mod prefix;
 
+pub(super) use events::is_version;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -24,6 +26,12 @@ const EVENTS_MAX: usize = 50_000;
 const MESSAGE_MAX: usize = 4096;
 /// Lines after the first one that belong to an `API mismatch` message.
 const MISMATCH_LINES: usize = 4;
+/// Seconds after a boot within which a jump of the clock tells it. Later, the clock also jumps when a laptop wakes up.
+const EARLY_S: f64 = 600.0;
+/// By how much the clock is ahead of the seconds since boot when another boot lies between; syslog starts late, and gives
+/// all lines before that the same time.
+const BOOT_GAP_S: f64 = 30.0;
+const DAY_S: f64 = 86_400.0;
 /// How far behind the line that names a GPU its message may go on.
 const NAMED_LINES: u32 = 4;
 
@@ -76,7 +84,7 @@ fn is_kernel_line(line: &str) -> bool {
         || styled
         || l.host.is_some()
         || line.contains(" kernel: ")
-        || (l.dated || line.starts_with('[')) && known(l.message)
+        || (l.clock_s.is_some() || line.starts_with('[')) && known(l.message)
 }
 
 /// Starts as messages of the kernel do: for lines whose time alone does not tell where they come from.
@@ -108,7 +116,7 @@ fn is_xorg(message: &str) -> bool {
 fn is_syslog(line: &str) -> bool {
     let l = prefix::parse(line);
     let program = l.message.split_once(' ').and_then(|(_, rest)| rest.split_once(": ")).map(|(p, _)| p);
-    l.dated && program.is_some_and(|p| !p.contains(' ') && p.ends_with(']'))
+    l.clock_s.is_some() && program.is_some_and(|p| !p.contains(' ') && p.ends_with(']'))
 }
 
 /// Reads a whole text.
@@ -128,7 +136,8 @@ pub(super) struct KernelLog {
     events: Vec<KernelEvent>,
     same: BTreeMap<(u32, Option<String>), u32>,
     left_out: u64,
-    last_s: f64,
+    /// Seconds since boot and clock of the last line that had the former.
+    last: Option<(f64, Option<f64>)>,
     hosts: BTreeSet<String>,
     /// The last GPU that a message named, and its line: the next lines may speak of it.
     named: Option<(u32, String)>,
@@ -151,7 +160,7 @@ impl KernelLog {
             events: Vec::new(),
             same: BTreeMap::new(),
             left_out: 0,
-            last_s: 0.0,
+            last: None,
             hosts: BTreeSet::new(),
             named: None,
             on_bus: BTreeMap::new(),
@@ -161,6 +170,12 @@ impl KernelLog {
             module: None,
             refused: None,
         }
+    }
+
+    /// Starts on another line of the input.
+    pub(super) fn at_line(mut self, line: u32) -> Self {
+        self.line = line;
+        self
     }
 
     /// Reads a chunk of whole lines.
@@ -192,27 +207,31 @@ impl KernelLog {
 
     /// Gives facts and events to a part.
     pub(super) fn finish(mut self, part: &mut Part) {
-        let whole = Place { line: None, quote: None, input: part.input };
+        if self.facts(part) {
+            put_events(self.take_events(), part);
+        }
+    }
+
+    /// Gives what the log says about the node; false if there is no log.
+    pub(super) fn facts(&mut self, part: &mut Part) -> bool {
         if let Some(place) = &self.refused
             && self.events.is_empty()
         {
             part.facts.put(&keys::KERNEL_LOG_READABLE, &[], false, Trust::Text, place.clone());
             part.note(place.line, "The kernel log could not be read without more rights.");
-            return;
+            return false;
         }
         if self.lines == 0 {
-            return;
+            return false;
         }
+        let whole = Place::input(part.input);
         part.facts.put(&keys::KERNEL_LOG_READABLE, &[], true, Trust::Text, whole.clone());
-        part.facts.put(&keys::KERNEL_LOG_LINES, &[], self.lines, Trust::Text, whole.clone());
-        let place =
-            self.events.iter().find(|e| matches!(e.kind, KernelKind::Xid { .. })).map_or(whole, |e| e.place.clone());
-        part.facts.put(&keys::XIDS, &[], xids(&self.events), Trust::Text, place);
+        part.facts.put(&keys::KERNEL_LOG_LINES, &[], self.lines, Trust::Text, whole);
         self.node_facts(part);
         if self.left_out > 0 {
             part.note(None, format!("{} further lines like those before them were counted out.", self.left_out));
         }
-        part.facts.kernel.append(&mut self.take_events());
+        true
     }
 
     /// The events, with lines of devices that are no GPU marked as such.
@@ -273,13 +292,11 @@ impl KernelLog {
         let line = prefix::parse(cut(raw, MESSAGE_MAX));
         let new_boot =
             raw.contains("-- Boot ") || raw.contains("-- Reboot --") || line.message.starts_with("Linux version ");
-        // Only a log with dates can go back to the start of another boot; a ring buffer holds one.
-        let restarted = line.dated && line.since_boot_s.is_some_and(|s| s + 1.0 < self.last_s);
-        if new_boot || restarted {
+        if new_boot || self.restarted(&line) {
             self.boot();
         }
         if let Some(s) = line.since_boot_s {
-            self.last_s = s;
+            self.last = Some((s, line.clock_s));
         }
         if let Some(h) = line.host.filter(|_| self.hosts.len() < 2) {
             self.hosts.insert(h.to_owned());
@@ -337,6 +354,22 @@ impl KernelLog {
         self.push(KernelEvent { kind, since_boot_s: line.since_boot_s, pci, boot: Boot::Present, text, place });
     }
 
+    /// True if the seconds since boot start anew. Only a log with dates can go over boots; a ring buffer holds one. A boot
+    /// shows by time that goes back, or soon after it by a clock that went on much further than the seconds did.
+    fn restarted(&self, line: &prefix::Line<'_>) -> bool {
+        let (Some(now), Some(clock), Some((last, before))) = (line.since_boot_s, line.clock_s, self.last) else {
+            return false;
+        };
+        // Lines of several CPUs can be out of order by microseconds.
+        if now + 0.01 < last {
+            return true;
+        }
+        let Some(before) = before.filter(|_| now < EARLY_S) else { return false };
+        let passed = (clock - before).rem_euclid(DAY_S);
+        let ahead = passed - (now - last);
+        ahead > BOOT_GAP_S && passed < DAY_S - BOOT_GAP_S
+    }
+
     /// `NVRM: The NVIDIA GPU 0000:3b:00.0 (PCI ID: …)` begins a message of several lines.
     fn remember(&mut self, message: &str, n: u32) {
         if message.contains("The NVIDIA GPU")
@@ -354,7 +387,7 @@ impl KernelLog {
         self.same.clear();
         self.on_bus.clear();
         self.module = None;
-        self.last_s = 0.0;
+        self.last = None;
     }
 
     fn push(&mut self, event: KernelEvent) {
@@ -377,13 +410,18 @@ impl KernelLog {
     }
 }
 
-/// Distinct Xid codes, ascending.
-pub(super) fn xids(events: &[KernelEvent]) -> Vec<i64> {
-    let codes: BTreeSet<u32> = events
-        .iter()
-        .filter_map(|e| if let KernelKind::Xid { code, .. } = e.kind { Some(code) } else { None })
-        .collect();
-    codes.into_iter().map(i64::from).collect()
+/// Gives events to a part, and the codes among them.
+pub(super) fn put_events(mut events: Vec<KernelEvent>, part: &mut Part) {
+    let of = |e: &KernelEvent| if let KernelKind::Xid { code, .. } = e.kind { Some(i64::from(code)) } else { None };
+    let codes: BTreeSet<i64> = events.iter().filter_map(of).collect();
+    let place = events.iter().find(|e| of(e).is_some()).map_or(Place::input(part.input), |e| e.place.clone());
+    part.facts.put(&keys::XIDS, &[], codes.into_iter().collect::<Vec<i64>>(), Trust::Text, place);
+    let failed: Vec<&KernelEvent> =
+        events.iter().filter(|e| matches!(&e.kind, KernelKind::InitFailed { code: Some(_) })).collect();
+    if let Some(last) = failed.last() {
+        part.facts.put(&keys::INIT_FAILED, &[], failed.len(), Trust::Text, last.place.clone());
+    }
+    part.facts.kernel.append(&mut events);
 }
 
 /// True for lines of the NVIDIA driver that name its own device.

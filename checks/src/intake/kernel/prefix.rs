@@ -12,15 +12,15 @@ pub(super) struct Line<'t> {
     pub(super) host: Option<&'t str>,
     /// Something was recognised as a kernel log prefix.
     pub(super) prefixed: bool,
-    /// A wall time stands in front, as syslog and journald write it: such logs can hold several boots.
-    pub(super) dated: bool,
+    /// Second of the day of a wall time in front, as syslog and journald write it: such logs can hold several boots.
+    pub(super) clock_s: Option<f64>,
     /// The message.
     pub(super) message: &'t str,
 }
 
 /// Takes the prefixes off one by one until nothing more is recognised.
 pub(super) fn parse(line: &str) -> Line<'_> {
-    let mut out = Line { since_boot_s: None, host: None, prefixed: false, dated: false, message: line.trim() };
+    let mut out = Line { since_boot_s: None, host: None, prefixed: false, clock_s: None, message: line.trim() };
     // Real lines carry at most: priority, facility, wall time with host, boot time, caller.
     for _ in 0..8 {
         let m = out.message;
@@ -33,9 +33,9 @@ pub(super) fn parse(line: &str) -> Line<'_> {
             out.prefixed = true;
             out.since_boot_s = out.since_boot_s.or(secs);
             rest
-        } else if let Some((host, rest)) = wall(m) {
+        } else if let Some((clock, host, rest)) = wall(m) {
             out.prefixed = true;
-            out.dated = true;
+            out.clock_s = out.clock_s.or(Some(clock));
             out.host = out.host.or(host);
             rest
         } else if let Some(rest) = m.strip_prefix("kernel: ").or_else(|| m.strip_prefix("kernel:")) {
@@ -125,26 +125,34 @@ fn is_clock(word: &str) -> bool {
         && b[5..].iter().all(|c| c.is_ascii_digit() || matches!(c, b':' | b'.' | b','))
 }
 
+/// Seconds since midnight of `hh:mm:ss`, with or without a fraction.
+fn second_of_day(clock: &str) -> Option<f64> {
+    let mut fields = clock.split(':');
+    let (h, m, s) = (fields.next()?, fields.next()?, fields.next().unwrap_or("0"));
+    Some(h.parse::<f64>().ok()? * 3600.0 + m.parse::<f64>().ok()? * 60.0 + s.replace(',', ".").parse::<f64>().ok()?)
+}
+
 /// Wall time of syslog or journald, with host and `kernel:` behind it: `Jan  1 00:00:00 host kernel: `, an ISO time, or
 /// a localised month. A host is only taken where a program name and a colon follow.
-fn wall(m: &str) -> Option<(Option<&str>, &str)> {
-    let after = iso(m).or_else(|| date(m))?.trim_start();
+fn wall(m: &str) -> Option<(f64, Option<&str>, &str)> {
+    let (clock, after) = iso(m).or_else(|| date(m))?;
+    let (clock, after) = (second_of_day(clock)?, after.trim_start());
     // `host program[pid]: message`; `dmesg --time-format iso` has neither host nor program.
     let mut words = after.splitn(3, ' ');
     let (host, program) = (words.next()?, words.next().unwrap_or(""));
     if program.starts_with("kernel") && program.ends_with(':') && is_host(host) {
         let at = after.len() - words.next().unwrap_or("").len();
-        return Some((Some(host), &after[at..]));
+        return Some((clock, Some(host), &after[at..]));
     }
-    Some((None, after))
+    Some((clock, None, after))
 }
 
 fn is_host(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'))
 }
 
-/// What follows `2025-01-21T04:41:44,285060+00:00 ` or `2025-01-21 04:41:44.285 `.
-fn iso(m: &str) -> Option<&str> {
+/// Clock and rest of `2025-01-21T04:41:44,285060+00:00 …` or `2025-01-21 04:41:44.285 …`.
+fn iso(m: &str) -> Option<(&str, &str)> {
     let b = m.as_bytes();
     let digit = |i: usize| b.get(i).is_some_and(u8::is_ascii_digit);
     let date = (0..4).all(digit) && b.get(4) == Some(&b'-') && digit(5) && b.get(7) == Some(&b'-') && digit(8);
@@ -153,11 +161,11 @@ fn iso(m: &str) -> Option<&str> {
     }
     let (clock, rest) = m.get(11..)?.split_once(' ').unwrap_or((m.get(11..)?, ""));
     let bare = clock.find(['+', '-', 'Z']).map_or(clock, |at| &clock[..at]);
-    is_clock(bare).then_some(rest)
+    is_clock(bare).then_some((bare, rest))
 }
 
-/// What follows `Jan  1 00:00:00 `, `9月 23 11:52:49 `, `Mon 2025-01-01 00:00:00 UTC `.
-fn date(m: &str) -> Option<&str> {
+/// Clock and rest of `Jan  1 00:00:00 …`, `9月 23 11:52:49 …`, `Mon 2025-01-01 00:00:00 UTC …`.
+fn date(m: &str) -> Option<(&str, &str)> {
     let mut rest = m;
     for _ in 0..4 {
         let (word, tail) = rest.split_once(' ')?;
@@ -165,7 +173,7 @@ fn date(m: &str) -> Option<&str> {
             // A zone name may follow: capitals only, as in `UTC`.
             let zone = tail.split(' ').next().unwrap_or("");
             let is_zone = (3..=5).contains(&zone.len()) && zone.bytes().all(|b| b.is_ascii_uppercase());
-            return Some(if is_zone { tail[zone.len()..].trim_start() } else { tail });
+            return Some((word, if is_zone { tail[zone.len()..].trim_start() } else { tail }));
         }
         let date_like =
             word.chars().count() <= 10 && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '/'));
@@ -235,7 +243,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse(text),
-                Line { since_boot_s: None, host: None, prefixed: false, dated: false, message: text }
+                Line { since_boot_s: None, host: None, prefixed: false, clock_s: None, message: text }
             );
         }
     }
