@@ -1,7 +1,5 @@
 //! Input that is broken, hostile or not what it seems: never a crash, never a made-up value, always a note.
 
-use std::io::{Read as _, Write as _};
-
 use crate::common::{gzip, read};
 
 const XID: &str = "[   12.345678] NVRM: Xid (PCI:0000:3b:00): 79, pid=77, name=python3, GPU has fallen off the bus.\n";
@@ -51,9 +49,8 @@ fn truncated_gzip_gives_what_came_before() {
 
 #[test]
 fn gzip_of_a_gibibyte_of_zeros_is_refused_at_its_head() {
-    let mut e = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::copy(&mut std::io::repeat(0).take(1 << 30), &mut e).unwrap();
-    let bomb = e.finish().unwrap();
+    // Members of a gzip file may follow each other.
+    let bomb = gzip(&vec![0; 16 << 20]).repeat(64);
     let started = std::time::Instant::now();
     let r = read("bomb.gz", &bomb);
     assert_eq!(r.kinds(), ["unknown"]);
@@ -64,10 +61,9 @@ fn gzip_of_a_gibibyte_of_zeros_is_refused_at_its_head() {
 
 #[test]
 fn endless_text_is_cut() {
-    let mut e = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    e.write_all(XID.as_bytes()).unwrap();
-    std::io::copy(&mut std::io::repeat(b'x').take(100 << 20), &mut e).unwrap();
-    let r = read("long.gz", e.finish().unwrap());
+    let mut packed = gzip(XID.as_bytes());
+    packed.extend(gzip(&vec![b'x'; 10 << 20]).repeat(10));
+    let r = read("long.gz", &packed);
     assert_eq!(r.text("xids").as_deref(), Some("79"));
 }
 
