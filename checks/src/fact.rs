@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::keys;
 use crate::record::{KernelEvent, SampleSeries, StepSeries};
 use crate::report::Evidence;
+use crate::trace::TraceSummary;
 
 /// A fact's value as it appears in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -296,6 +297,8 @@ pub struct Facts {
     pub steps: Vec<StepSeries>,
     /// Samples, one series a node.
     pub samples: Vec<SampleSeries>,
+    /// Profiler traces, one a process.
+    pub traces: Vec<TraceSummary>,
 }
 
 impl Facts {
@@ -369,6 +372,7 @@ impl Facts {
         self.kernel.extend(other.kernel);
         self.steps.extend(other.steps);
         self.samples.extend(other.samples);
+        self.traces.extend(other.traces);
     }
 
     /// Our index of each GPU of another source.
@@ -408,7 +412,11 @@ impl Facts {
     /// True if nothing at all is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty() && self.kernel.is_empty() && self.steps.is_empty() && self.samples.is_empty()
+        self.values.is_empty()
+            && self.kernel.is_empty()
+            && self.steps.is_empty()
+            && self.samples.is_empty()
+            && self.traces.is_empty()
     }
 }
 

@@ -367,4 +367,5 @@ keys! {
 
     // runs, in sum
     STEPS: i64 = "steps", "", "training steps recorded";
+    KERNELS: i64 = "kernels", "", "kernels in a profiler trace";
 }

@@ -23,6 +23,7 @@ pub mod snapshot;
 pub mod step;
 pub mod summary;
 pub mod tables;
+pub mod trace;
 pub mod work;
 
 pub use check::{Check, Ctx, Missing, Verdict};

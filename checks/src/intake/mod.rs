@@ -14,6 +14,7 @@ mod fabric;
 mod jsonl;
 mod kernel;
 mod kind;
+pub mod kineto;
 mod lspci;
 mod part;
 mod parts;

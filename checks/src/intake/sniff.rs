@@ -62,6 +62,7 @@ struct Streamed {
 /// Streamed formats, tried before the text formats.
 #[rustfmt::skip]
 const STREAMED: &[Streamed] = &[
+    Streamed { kind: Kind::Kineto, looks: super::kineto::looks, parse: super::kineto::parse },
 ];
 
 /// A text that holds other texts.
