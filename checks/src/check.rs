@@ -23,6 +23,7 @@ pub enum Evid {
     Lspci,
     BugReport,
     CollectEnv,
+    Env,
     Steps,
     Samples,
     Trace,
@@ -34,6 +35,7 @@ pub enum Evid {
     Nccl,
     Glxinfo,
     Xorg,
+    FabricLog,
 }
 
 /// A threshold: its default, its unit and where the number comes from. A team may override it by `check.name`.

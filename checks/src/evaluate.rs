@@ -10,12 +10,16 @@ use std::collections::BTreeMap;
 use crate::catalogue;
 use crate::check::{Check, Ctx, Missing};
 use crate::fact::Facts;
-use crate::report::{Confidence, FactOut, Finding, Headline, Layer, LayerState, Level, Report, SCHEMA, SubjectId};
+use crate::report::{
+    Confidence, FactOut, Finding, Headline, Layer, LayerState, Level, Report, SCHEMA, StepBreakdown, SubjectId,
+};
 use crate::settings::Settings;
 use crate::{keys, next, step, work};
 
 /// A symptom that only routes to others and takes less than this share of the step is `info`.
 const SYMPTOM_MIN_SHARE: f64 = 0.01;
+/// From this share of the step on, a run without findings is described by its computing.
+const COMPUTING_SHARE: f64 = 0.80;
 
 /// Runs the whole catalogue over the facts of one subject.
 #[must_use]
@@ -144,7 +148,7 @@ fn order(findings: &mut [Finding]) {
     });
 }
 
-fn headline(facts: &Facts, findings: &[Finding], step: Option<&crate::report::StepBreakdown>) -> Headline {
+fn headline(facts: &Facts, findings: &[Finding], step: Option<&StepBreakdown>) -> Headline {
     let plain = |text: String| Headline { layer: None, check: None, text, recoverable_share: None };
     if let Some(f) = findings.first().filter(|f| f.verdict.is_problem()) {
         return Headline {
@@ -165,8 +169,17 @@ fn headline(facts: &Facts, findings: &[Finding], step: Option<&crate::report::St
         return plain("Cannot say yet: nothing here decides a check.".into());
     }
     let unknown = findings.iter().filter(|f| f.verdict == Level::Unknown).count();
-    let what = if step.is_some() { "Nothing to fix was found in this run" } else { "Nothing to fix was found" };
-    plain(format!("{what}: {measured} checks measured, {unknown} cannot be said yet."))
+    let checks = if measured == 1 { "1 check was measured".into() } else { format!("{measured} checks were measured") };
+    let counts = format!("{checks}, {unknown} cannot be said yet");
+    let busy = step.and_then(|s| Some(s.ms.compute? / s.mean_ms)).filter(|c| *c >= COMPUTING_SHARE);
+    plain(match busy {
+        Some(share) => format!(
+            "The GPU computes during {:.0} % of every step, and nothing to fix was found: {counts}.",
+            share * 100.0
+        ),
+        None if step.is_some() => format!("Nothing to fix was found in this run: {counts}."),
+        None => format!("Nothing to fix was found: {counts}."),
+    })
 }
 
 /// The PCI bus was looked at and has no NVIDIA GPU, and there is no other way in which one shows itself (WSL2 has none

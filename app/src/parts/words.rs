@@ -78,6 +78,8 @@ pub(crate) const fn evid(e: Evid) -> &'static str {
         Evid::Lspci => "lspci -vv",
         Evid::BugReport => "nvidia-bug-report",
         Evid::CollectEnv => "torch collect_env",
+        Evid::Env => "the environment of the job",
+        Evid::FabricLog => "the fabric manager's log",
         Evid::Steps => "step timings",
         Evid::Samples => "samples",
         Evid::Trace => "a profiler trace",
