@@ -16,6 +16,7 @@ pub mod keys;
 mod next;
 pub mod record;
 pub mod recording;
+pub mod redact;
 pub mod report;
 pub mod series;
 pub mod settings;

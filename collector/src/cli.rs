@@ -19,6 +19,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Judge this node, or files from another one.
     Check(CheckArgs),
+    /// Send files, recordings or a snapshot of this node to a server.
+    Push(PushArgs),
 }
 
 /// `sextant check`.
@@ -57,6 +59,32 @@ pub(crate) struct CheckArgs {
     /// Sample the GPUs of this node for so long.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: Option<u64>,
+    /// Folder that stands for `/`, for probing a copy of another system's files.
+    #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
+    pub root: PathBuf,
+}
+
+/// Which server, and as whom.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// The server's address.
+    #[arg(long, value_name = "URL", env = "SEXTANT_SERVER", default_value = "http://127.0.0.1:8077")]
+    pub server: String,
+    /// File that holds an upload token; only its owner may be able to read it.
+    #[arg(long, value_name = "FILE", env = "SEXTANT_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// `sextant push`.
+#[derive(Debug, Args)]
+pub(crate) struct PushArgs {
+    /// Files, folders, recordings (folders with a run.json) or snapshots; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// Take a snapshot of this node and send it.
+    #[arg(long)]
+    pub live: bool,
+    #[command(flatten)]
+    pub to: ServerArgs,
     /// Folder that stands for `/`, for probing a copy of another system's files.
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub root: PathBuf,

@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod nvml;
 mod probe;
+mod push;
 mod sample;
 mod show;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Push(args) => push::run(&args),
     };
     outcome.unwrap_or_else(|e| {
         eprintln!("sextant: {e:#}");

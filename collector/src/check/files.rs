@@ -25,18 +25,24 @@ pub(crate) fn add(intake: &mut Intake, path: &Path) {
         add_file(intake, path);
         return;
     }
-    let mut found = Vec::new();
-    let mut notes = Vec::new();
-    walk(path, 0, &mut found, &mut notes);
-    if found.is_empty() && notes.is_empty() {
-        notes.push("There is no file in this folder.".to_owned());
-    }
+    let (found, notes) = list(path);
     for file in &found {
         add_file(intake, file);
     }
     for note in notes {
         intake.add_part(&path.display().to_string(), Part::unknown(0, note));
     }
+}
+
+/// The files below a folder, and remarks on what was left out.
+pub(crate) fn list(folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
+    let mut found = Vec::new();
+    let mut notes = Vec::new();
+    walk(folder, 0, &mut found, &mut notes);
+    if found.is_empty() && notes.is_empty() {
+        notes.push(format!("There is no file in {}.", folder.display()));
+    }
+    (found, notes)
 }
 
 /// True for what must not be opened like a file: reading a named pipe or a device may never end.
