@@ -79,6 +79,7 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PushArgs {
     /// Files, folders, recordings (folders with a run.json) or snapshots; `-` is standard input.
+    #[arg(required_unless_present = "live")]
     pub files: Vec<PathBuf>,
     /// Take a snapshot of this node and send it.
     #[arg(long)]

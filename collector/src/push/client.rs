@@ -155,6 +155,7 @@ impl Client {
                 "nothing listens at {base}. Start a server there with “sextant-server --data DIR”, or name another with \
                  --server URL or SEXTANT_SERVER"
             ),
+            ureq::Error::Io(io) => anyhow!("{base} cannot be reached: {io}"),
             ureq::Error::Timeout(_) => {
                 anyhow!("{base} gave no answer in time; nothing may have been stored, so send it again")
             }

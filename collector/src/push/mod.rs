@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use checks::recording::RunInfo;
 use checks::snapshot::Snapshot;
 use serde::Deserialize;
@@ -38,9 +38,6 @@ struct Shown {
 
 /// Runs the command.
 pub(crate) fn run(args: &PushArgs) -> Result<ExitCode> {
-    if args.files.is_empty() && !args.live {
-        bail!("there is nothing to send: name files or folders, or take a snapshot of this node with --live");
-    }
     let client = Client::new(&args.to)?;
     if args.live {
         let snapshot = probe::snapshot(&args.root, probe::Options::default());
