@@ -38,6 +38,39 @@ pub enum Evid {
     FabricLog,
 }
 
+impl Evid {
+    /// What supplies it: a command, a file or a way to run, in words.
+    #[must_use]
+    pub const fn source(self) -> &'static str {
+        match self {
+            Self::Live => "this node, read live",
+            Self::SmiQ => "nvidia-smi -q",
+            Self::SmiTable => "nvidia-smi",
+            Self::Dmon => "nvidia-smi dmon",
+            Self::Pmon => "nvidia-smi pmon",
+            Self::Topo => "nvidia-smi topo -m",
+            Self::Nvlink => "nvidia-smi nvlink -s",
+            Self::KernelLog => "the kernel log",
+            Self::Lspci => "lspci -vv",
+            Self::BugReport => "nvidia-bug-report.sh",
+            Self::CollectEnv => "torch's collect_env",
+            Self::Steps => "step timings of a run",
+            Self::Samples => "samples under load",
+            Self::Trace => "a profiler trace",
+            Self::Ncu => "Nsight Compute",
+            Self::Nsys => "Nsight Systems",
+            Self::Dcgm => "dcgmi",
+            Self::Iostat => "iostat",
+            Self::TrainLog => "the training log",
+            Self::Nccl => "NCCL's log",
+            Self::Glxinfo => "glxinfo",
+            Self::Xorg => "Xorg's log",
+            Self::Env => "the job's environment",
+            Self::FabricLog => "the fabric manager's log",
+        }
+    }
+}
+
 /// A threshold: its default, its unit and where the number comes from. A team may override it by `check.name`.
 #[derive(Debug)]
 pub struct Limit {

@@ -159,7 +159,7 @@ pub(crate) fn missing<'a>(unknown: impl Iterator<Item = &'a Finding>) -> Vec<(&'
         let said = f.message.strip_prefix("Cannot say yet: needs ").unwrap_or(&f.message);
         // A node that was read live has given what it could: the file or command is what can still be had.
         let evidence = checks::catalogue::find(&f.id).map(|c| c.evidence).unwrap_or_default();
-        let source = evidence.iter().find(|e| **e != Evid::Live).map_or("this node, read live", |e| supply(*e));
+        let source = evidence.iter().find(|e| **e != Evid::Live).map_or("this node, read live", |e| e.source());
         by_source.entry(source).or_default().push(plain(said.trim_end_matches('.')));
     }
     let mut all: Vec<_> = by_source
@@ -173,34 +173,6 @@ pub(crate) fn missing<'a>(unknown: impl Iterator<Item = &'a Finding>) -> Vec<(&'
         .collect();
     all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     all
-}
-
-/// What supplies a kind of evidence.
-fn supply(evid: Evid) -> &'static str {
-    match evid {
-        Evid::Live => "this node, read live",
-        Evid::SmiQ => "nvidia-smi -q",
-        Evid::SmiTable => "nvidia-smi",
-        Evid::Dmon => "nvidia-smi dmon",
-        Evid::Pmon => "nvidia-smi pmon",
-        Evid::Topo => "nvidia-smi topo -m",
-        Evid::Nvlink => "nvidia-smi nvlink -s",
-        Evid::KernelLog => "the kernel log",
-        Evid::Lspci => "lspci -vv",
-        Evid::BugReport => "nvidia-bug-report.sh",
-        Evid::CollectEnv => "torch's collect_env",
-        Evid::Steps => "step timings of a run",
-        Evid::Samples => "samples under load",
-        Evid::Trace => "a profiler trace",
-        Evid::Ncu => "Nsight Compute",
-        Evid::Nsys => "Nsight Systems",
-        Evid::Dcgm => "dcgmi",
-        Evid::Iostat => "iostat",
-        Evid::TrainLog => "the training log",
-        Evid::Nccl => "NCCL's log",
-        Evid::Glxinfo => "glxinfo",
-        Evid::Xorg => "Xorg's log",
-    }
 }
 
 /// Who the report is about: run, node, and when the evidence was taken.
