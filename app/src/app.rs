@@ -20,8 +20,18 @@ pub fn App() -> impl IntoView {
             <Topbar />
             <Routes fallback=pages::problem::NoSuchPage>
                 <Route path=path!("/") view=pages::nodes::Nodes ssr=Async />
+                <Route path=path!("/nodes/:id") view=pages::node::Node ssr=Async />
+                <Route path=path!("/nodes/:id/checklist/:layer") view=pages::checklist::NodeChecklist ssr=Async />
+                <Route path=path!("/runs") view=pages::runs::Runs ssr=Async />
+                <Route path=path!("/runs/:id") view=pages::run::Run ssr=Async />
+                <Route path=path!("/runs/:id/checklist/:layer") view=pages::checklist::RunChecklist ssr=Async />
+                <Route path=path!("/reports/:id") view=pages::report::Report ssr=Async />
+                <Route path=path!("/reports/:id/checklist/:layer") view=pages::checklist::ReportChecklist ssr=Async />
+                <Route path=path!("/reports/:id/inputs/:n") view=pages::input::RawInput ssr=Async />
                 <Route path=path!("/upload") view=pages::upload::Upload ssr=Async />
                 <Route path=path!("/catalogue") view=pages::catalogue::Catalogue ssr=Async />
+                <Route path=path!("/catalogue/:layer/:slug") view=pages::check::CheckPage ssr=Async />
+                <Route path=path!("/find") view=pages::find::Find ssr=Async />
             </Routes>
         </Router>
     }

@@ -1,7 +1,6 @@
 //! Numbers, times and sizes as people read them: one rule for all pages.
 //!
 //! It knows no clock (`now_ms` comes with the page's data) and no domain; it turns one value into one text.
-#![expect(dead_code, reason = "pages of single runs and nodes use the rest")]
 
 use jiff::Timestamp;
 

@@ -4,7 +4,10 @@
 //! Browser calls stand in event handlers and effects only, which never run on the server.
 #![expect(missing_docs, reason = "the island macro makes items without documentation")]
 
+pub mod chart;
+mod copy;
 mod http;
+pub mod keys;
 pub mod theme;
 pub mod upload;
 pub mod wait;

@@ -1,8 +1,17 @@
 //! The pages. Each reads once from the [`Backend`] and shows what came back, or says why it cannot.
 
+mod body;
 pub(crate) mod catalogue;
+pub(crate) mod check;
+pub(crate) mod checklist;
+pub(crate) mod find;
+pub(crate) mod input;
+pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod problem;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod runs;
 mod start;
 pub(crate) mod upload;
 

@@ -9,6 +9,7 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
 use self::query::{OLD_MS, Query, Row, Sort};
+pub(crate) use self::query::{STALE_MS, leading_run};
 use self::table::{Pager, Table};
 use crate::backend::NodesPage;
 use crate::format;
@@ -93,9 +94,9 @@ impl Counts {
 /// Search and filters. Every filter is a link to the list with it switched on or off.
 #[component]
 fn Filters(query: Query, counts: Counts) -> impl IntoView {
-    let chip = |on: bool, to: Query, inner: AnyView, n: usize| {
+    let chip = |on: bool, to: Query, inner: AnyView, n: usize, layer: Option<usize>| {
         view! {
-            <a class="chip" href=to.href() aria-current=on.then_some("true")>
+            <a class="chip" href=to.href() aria-current=on.then_some("true") data-layer=layer.map(|l| l.to_string())>
                 {inner}
                 <b>{format::count(n)}</b>
             </a>
@@ -111,18 +112,19 @@ fn Filters(query: Query, counts: Counts) -> impl IntoView {
     let verdicts = counts.verdicts.into_iter().map(|(level, n)| {
         let on = query.verdicts.iter().any(|v| v == level.id());
         let to = query.with(|q| q.verdicts = toggled(&q.verdicts, level.id()));
-        chip(on, to, view! { <Lamp level /> {words::level(level)} }.into_any(), n)
+        chip(on, to, view! { <Lamp level /> {words::level(level)} }.into_any(), n, None)
     });
     let layers = Layer::ALL.into_iter().map(|l| {
         let n = l.number();
         let on = query.layers.contains(&n);
         let to = query.with(|q| if on { q.layers.retain(|x| *x != n) } else { q.layers.push(n) });
-        chip(on, to, words::layer(l).into_any(), counts.layers[n - 1])
+        chip(on, to, words::layer(l).into_any(), counts.layers[n - 1], Some(n))
     });
-    let empty = (counts.empty > 0 || query.empty)
-        .then(|| chip(query.empty, query.with(|q| q.empty = !q.empty), "busy but empty ".into_any(), counts.empty));
+    let empty = (counts.empty > 0 || query.empty).then(|| {
+        chip(query.empty, query.with(|q| q.empty = !q.empty), "busy but empty ".into_any(), counts.empty, None)
+    });
     let old = (counts.old > 0 || query.old)
-        .then(|| chip(query.old, query.with(|q| q.old = !q.old), "not seen for 1 h ".into_any(), counts.old));
+        .then(|| chip(query.old, query.with(|q| q.old = !q.old), "not seen for 1 h ".into_any(), counts.old, None));
     let kept = query.with(|q| {
         q.q.clear();
         q.sort = Sort::default();
@@ -136,7 +138,7 @@ fn Filters(query: Query, counts: Counts) -> impl IntoView {
                     {hidden.collect_view()}
                     <label class="field">
                         <span class="vh">"Search nodes"</span>
-                        <input type="search" name="q" value=query.q.clone() placeholder="Name, GPU, driver or verdict" data-search="" />
+                        <input type="search" name="q" value=query.q.clone() placeholder="Name, GPU, driver or verdict" />
                     </label>
                     <label class="field only-folded">
                         "Sort " <select name="sort">{sorts.into_iter().collect_view()}</select>

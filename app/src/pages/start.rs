@@ -34,7 +34,10 @@ pub(crate) fn show() -> AnyView {
                 <Verdict
                     level=Level::Unknown
                     says=view! { <h1>"Nothing measured yet."</h1> }.into_any()
-                    below="Three ways to start; each takes less than a minute. Everything stays on this server.".into_any()
+                    below=Some(
+                        "Three ways to start; each takes less than a minute. Everything stays on this server.".into_any(),
+                    )
+                    gain=None
                 />
             </div>
             <div class="cols ways">

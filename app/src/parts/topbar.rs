@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
+use crate::islands::keys::Keys;
 use crate::islands::theme::ThemeSwitch;
 
 /// Section name, where it leads, and the paths that belong to it.
@@ -28,9 +29,17 @@ pub(crate) fn Topbar() -> impl IntoView {
                 "Sextant"
             </a>
             <nav aria-label="Main">{SECTIONS.map(link).into_iter().collect_view()}</nav>
-            <a class="btn primary push" href="/upload" aria-current=(path == "/upload").then_some("page")>
+            <form class="field jump" method="get" action="/find" role="search">
+                <label class="vh" for="jump">
+                    "Go to a node, run or check"
+                </label>
+                <input id="jump" type="search" name="q" placeholder="Go to node, run, check" data-search="" />
+                <kbd aria-hidden="true">"/"</kbd>
+            </form>
+            <a class="btn primary" href="/upload" aria-current=(path == "/upload").then_some("page")>
                 "Upload"
             </a>
+            <Keys />
             <ThemeSwitch />
         </header>
     }

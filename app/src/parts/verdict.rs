@@ -11,13 +11,10 @@ use crate::parts::lamp::{Lamp, data_v};
 pub(crate) fn Verdict(
     level: Level,
     /// The sentence, as a heading of the level that the page needs.
-    #[prop(into)]
     says: AnyView,
     /// What supports it, in a line.
-    #[prop(optional, into)]
     below: Option<AnyView>,
     /// The box on the right.
-    #[prop(optional, into)]
     gain: Option<AnyView>,
 ) -> impl IntoView {
     view! {
@@ -31,7 +28,7 @@ pub(crate) fn Verdict(
 
 /// How much time can come back at most, and what the number rests on.
 #[component]
-pub(crate) fn Gain(recoverable_share: f64, #[prop(into)] note: AnyView) -> impl IntoView {
+pub(crate) fn Gain(recoverable_share: f64, note: AnyView) -> impl IntoView {
     view! {
         <small>"time that can come back"</small>
         <strong>

@@ -105,3 +105,38 @@ pub(crate) const fn gravity(level: Level) -> u8 {
         Level::Fail => 5,
     }
 }
+
+/// The command that supplies a kind of evidence, where one does.
+pub(crate) const fn evid_command(e: Evid) -> Option<&'static str> {
+    match e {
+        Evid::Live => Some("sextant push --live"),
+        Evid::SmiQ => Some("nvidia-smi -q"),
+        Evid::SmiTable => Some("nvidia-smi"),
+        Evid::Dmon => Some("nvidia-smi dmon -s pucvmet -c 20"),
+        Evid::Pmon => Some("nvidia-smi pmon -c 10"),
+        Evid::Topo => Some("nvidia-smi topo -m"),
+        Evid::Nvlink => Some("nvidia-smi nvlink -s"),
+        Evid::KernelLog => Some("sudo dmesg -T"),
+        Evid::Lspci => Some("sudo lspci -vv"),
+        Evid::BugReport => Some("sudo nvidia-bug-report.sh"),
+        Evid::CollectEnv => Some("python -m torch.utils.collect_env"),
+        Evid::Steps => Some("sextant run -- python train.py"),
+        Evid::Samples => Some("sextant check --seconds 10"),
+        Evid::Trace => Some("sextant run --trace-steps 5 -- python train.py"),
+        Evid::Dcgm => Some("dcgmi dmon -e 1001,1002,1003,1004,1005 -c 20"),
+        Evid::Iostat => Some("iostat -xz 1 10"),
+        Evid::TrainLog => None,
+        Evid::Nccl => Some("NCCL_DEBUG=INFO python train.py"),
+        Evid::Ncu => Some("ncu --csv --set full python train.py"),
+        Evid::Nsys => Some("nsys profile -o run --export sqlite python train.py"),
+        Evid::Glxinfo => Some("glxinfo -B"),
+        Evid::Xorg => Some("cat /var/log/Xorg.0.log"),
+    }
+}
+
+/// First letter upper case, one full stop at the end.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut chars = text.trim_end_matches('.').chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
+}

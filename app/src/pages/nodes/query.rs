@@ -14,7 +14,7 @@ const RUN_COUNTS_MS: i64 = 24 * 3_600_000;
 /// Not seen for this long: the filter "not seen for 1 h".
 pub(super) const OLD_MS: i64 = 3_600_000;
 /// Not seen for this long: the row fades.
-pub(super) const STALE_MS: i64 = 24 * 3_600_000;
+pub(crate) const STALE_MS: i64 = 24 * 3_600_000;
 /// Utilisation above SM active by more than this many points is "busy but empty".
 pub(super) const EMPTY_GAP_PCT: f64 = 40.0;
 /// Rows a page.
@@ -38,11 +38,11 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn new(node: NodeRow) -> Self {
-        let run = node.run.filter(|r| r.started_ms >= node.seen_ms - RUN_COUNTS_MS);
         let own = &node.summary;
-        let ran = run.as_ref().map(|r| &r.summary);
-        let lead = ran.filter(|r| leads(r, own)).unwrap_or(own);
-        let by_run = run.as_ref().filter(|r| std::ptr::eq(lead, &raw const r.summary));
+        let run = recent(node.seen_ms, node.run.as_ref());
+        let by_run = leading_run(node.seen_ms, own, run);
+        let ran = run.map(|r| &r.summary);
+        let lead = by_run.map_or(own, |r| &r.summary);
         let work = ran.and_then(|r| r.work.as_ref()).or(own.work.as_ref());
         let mut levels = levels(own);
         for (mine, its) in levels.iter_mut().zip(ran.map(self::levels).into_iter().flatten()) {
@@ -63,7 +63,7 @@ impl Row {
             util: work.and_then(|w| w.util_pct),
             sm: work.and_then(|w| w.sm_pct),
             says,
-            run: by_run.map(|r: &RunRow| (r.id.clone(), r.name.clone())),
+            run: by_run.map(|r| (r.id.clone(), r.name.clone())),
             gain: lead.headline.recoverable_share.filter(|s| *s > 0.0),
         }
     }
@@ -74,14 +74,21 @@ impl Row {
     }
 }
 
-/// The run's report speaks for the node if it is graver, or as grave with more to win.
-fn leads(run: &Summary, own: &Summary) -> bool {
+fn recent(seen_ms: i64, run: Option<&RunRow>) -> Option<&RunRow> {
+    run.filter(|r| r.started_ms >= seen_ms - RUN_COUNTS_MS)
+}
+
+/// The latest run, if it is recent and its report is graver than the node's own, or as grave with more to win: then it
+/// speaks for the node.
+pub(crate) fn leading_run<'a>(seen_ms: i64, own: &Summary, run: Option<&'a RunRow>) -> Option<&'a RunRow> {
+    let run = recent(seen_ms, run)?;
     let gain = |s: &Summary| s.headline.recoverable_share.unwrap_or(0.0);
-    match gravity(run.worst).cmp(&gravity(own.worst)) {
+    let leads = match gravity(run.summary.worst).cmp(&gravity(own.worst)) {
         Ordering::Greater => true,
         Ordering::Less => false,
-        Ordering::Equal => gain(run) > gain(own),
-    }
+        Ordering::Equal => gain(&run.summary) > gain(own),
+    };
+    leads.then_some(run)
 }
 
 fn levels(s: &Summary) -> [Level; 6] {
