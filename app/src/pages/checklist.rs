@@ -26,19 +26,19 @@ const GROUPS: [(&str, &str, &[Level]); 3] = [
 /// `/nodes/{name}/checklist/{layer}`.
 #[component]
 pub(crate) fn NodeChecklist() -> impl IntoView {
-    page(|p| Subject::Node(p))
+    page(Subject::Node)
 }
 
 /// `/runs/{id}/checklist/{layer}`.
 #[component]
 pub(crate) fn RunChecklist() -> impl IntoView {
-    page(|p| Subject::Run(p))
+    page(Subject::Run)
 }
 
 /// `/reports/{id}/checklist/{layer}`.
 #[component]
 pub(crate) fn ReportChecklist() -> impl IntoView {
-    page(|p| Subject::Report(p))
+    page(Subject::Report)
 }
 
 fn page(subject: fn(String) -> Subject) -> impl IntoView {

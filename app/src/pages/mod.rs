@@ -27,7 +27,7 @@ use crate::backend::{Backend, Problem};
 pub(crate) fn load<T, F>(
     read: impl FnOnce(Arc<dyn Backend>) -> F + Send + 'static,
     show: impl FnOnce(T) -> AnyView + Send + 'static,
-) -> impl IntoView
+) -> AnyView
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Problem>> + Send + 'static,
@@ -42,4 +42,5 @@ where
             Err(problem) => problem::show(problem),
         }
     })
+    .into_any()
 }
