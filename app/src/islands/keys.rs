@@ -115,6 +115,7 @@ pub fn Keys() -> impl IntoView {
             </form>
         </dialog>
     }
+    .into_any()
 }
 
 fn act(f: impl FnOnce()) -> bool {

@@ -112,6 +112,7 @@ pub fn UploadForm(low: bool) -> impl IntoView {
             </div>
         </form>
     }
+    .into_any()
 }
 
 #[component]
@@ -156,6 +157,7 @@ fn DropZone(form: Form, low: bool) -> impl IntoView {
             <input type="file" name="files" multiple="" on:change=pick />
         </label>
     }
+    .into_any()
 }
 
 #[component]
@@ -191,6 +193,7 @@ fn Paste(form: Form) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 /// One file: its name, what it is, how far it is, and the one button that applies.
@@ -249,6 +252,7 @@ fn FileRow(form: Form, entry: Entry) -> impl IntoView {
             </button>
         </li>
     }
+    .into_any()
 }
 
 /// What was recognised, or what to do.

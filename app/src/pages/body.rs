@@ -101,4 +101,5 @@ pub(super) fn Made(stored_ms: i64, catalogue: String) -> impl IntoView {
             {catalogue} "."
         </p>
     }
+    .into_any()
 }

@@ -59,6 +59,7 @@ pub(crate) fn Catalogue() -> impl IntoView {
             <div class="stack-y">{layers.into_iter().collect_view()}</div>
         </main>
     }
+    .into_any()
 }
 
 /// One layer's checks.
@@ -106,6 +107,7 @@ fn OfLayer(layer: Layer, entries: Vec<&'static Entry>) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 /// Every word of the query stands in the id, the title or the documentation.

@@ -137,6 +137,7 @@ fn Side(current: &'static Check) -> impl IntoView {
             </nav>
         </aside>
     }
+    .into_any()
 }
 
 #[component]
@@ -212,6 +213,7 @@ fn Fires(firing: Vec<Firing>, layer: Layer, id: &'static str) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 /// The verdict that a word of a case file names.

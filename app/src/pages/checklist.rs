@@ -200,6 +200,7 @@ fn LayerLinks(subject: Subject, layer: Layer) -> impl IntoView {
             {above.map(|l| link(l, "↑"))}
         </nav>
     }
+    .into_any()
 }
 
 fn crumbs(subject: &Subject, title: &str) -> Vec<(String, Option<String>)> {

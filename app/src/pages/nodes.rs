@@ -160,6 +160,7 @@ fn Filters(query: Query, counts: Counts) -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -181,4 +182,5 @@ fn NoMatch(query: Query) -> impl IntoView {
             </a>
         </div>
     }
+    .into_any()
 }

@@ -139,6 +139,7 @@ fn Sources() -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 /// The address that this request came to, so that the command can be copied as it stands.

@@ -23,4 +23,5 @@ pub(crate) fn Upload() -> impl IntoView {
             <UploadForm low=false />
         </main>
     }
+    .into_any()
 }

@@ -57,6 +57,7 @@ pub(crate) fn Check(finding: Finding, around: Around, open: bool) -> impl IntoVi
             </div>
         </details>
     }
+    .into_any()
 }
 
 /// What the row says at its end: the price where there is one.
@@ -107,6 +108,7 @@ fn Inside(finding: Finding, around: Around) -> impl IntoView {
             <a href=format!("/catalogue/{}", finding.id)>"About this check: limits, thresholds, examples"</a>
         </p>
     }
+    .into_any()
 }
 
 #[component]
@@ -117,6 +119,7 @@ fn Section(title: &'static str, children: Children) -> impl IntoView {
             <div>{children()}</div>
         </div>
     }
+    .into_any()
 }
 
 /// The steps in order, the gentlest first, and how to see that they worked.
@@ -148,6 +151,7 @@ pub(crate) fn FixSteps(fix: Fix) -> impl IntoView {
             </p>
         </Section>
     }
+    .into_any()
 }
 
 /// The facts that are missing and the command that would settle it.
@@ -180,6 +184,7 @@ fn Missing(finding: Finding, around: Around) -> impl IntoView {
                 })}
         </Section>
     }
+    .into_any()
 }
 
 /// What is missing, in words: the meaning of each fact once, or what the check says it needs.

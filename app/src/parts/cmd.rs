@@ -18,6 +18,7 @@ pub(crate) fn Cmd(#[prop(into)] text: String) -> impl IntoView {
             </button>
         </div>
     }
+    .into_any()
 }
 
 /// What a step asks for.

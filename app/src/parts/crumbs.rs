@@ -14,4 +14,5 @@ pub(crate) fn Crumbs(steps: Vec<(String, Option<String>)>) -> impl IntoView {
             <ol class="crumbs">{steps.into_iter().map(one).collect_view()}</ol>
         </nav>
     }
+    .into_any()
 }

@@ -45,6 +45,7 @@ pub(crate) fn EvidenceTable(evidence: Vec<Evidence>, report_id: String, inputs: 
                 }
             })}
     }
+    .into_any()
 }
 
 #[component]
@@ -77,6 +78,7 @@ fn Row(e: Evidence, report_id: String, inputs: Vec<Input>) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }
 
 /// A value with its unit. Numbers keep at most three decimals; texts stand as the source printed them.

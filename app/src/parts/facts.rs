@@ -69,4 +69,5 @@ pub(crate) fn FactLine(report: Report, #[prop(optional)] children: Option<Childr
             {children.map(|c| c())}
         </div>
     }
+    .into_any()
 }

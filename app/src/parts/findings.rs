@@ -53,6 +53,7 @@ pub(crate) fn Findings(report: Report, subject: Subject) -> impl IntoView {
             <p class="small muted card-foot">{counts}</p>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -75,6 +76,7 @@ fn Row(rank: usize, finding: Finding, subject: Subject, mean_ms: Option<f64>) ->
             <Back finding mean_ms />
         </li>
     }
+    .into_any()
 }
 
 /// How much time can come back: milliseconds of the step where a step was measured, the share, or that it has no price.
@@ -104,6 +106,7 @@ pub(crate) fn Back(finding: Finding, mean_ms: Option<f64>) -> impl IntoView {
             {share.map(|s| view! { <i style=format!("--w:{:.2}%", s.clamp(0.0, 1.0) * 100.0)></i> })}
         </div>
     }
+    .into_any()
 }
 
 /// The part of a check's id after the layer; it serves as the anchor in the checklist.

@@ -68,4 +68,5 @@ fn Gauge(name: &'static str, class: &'static str, pct: Option<f64>, value: AnyVi
         </span>
         <span class="val">{value}</span>
     }
+    .into_any()
 }

@@ -83,4 +83,5 @@ fn Remarks(input: Input) -> impl IntoView {
                 }
             })}
     }
+    .into_any()
 }

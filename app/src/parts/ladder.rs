@@ -62,6 +62,7 @@ pub(crate) fn Ladder(report: Report, subject: Subject, #[prop(optional)] open: O
                 })}
         </nav>
     }
+    .into_any()
 }
 
 /// The ladder before anything is measured: each layer's question.
@@ -89,6 +90,7 @@ pub(crate) fn EmptyLadder() -> impl IntoView {
             <ol class="ladder">{Layer::ALL.map(rung).collect_view()}</ol>
         </section>
     }
+    .into_any()
 }
 
 /// A mark on a layer that could not be measured although a command would settle it.

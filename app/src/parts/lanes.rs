@@ -135,6 +135,7 @@ fn OneLane(
             <div class="stat">{shown(lane.mean)} <small>{format!("mean · max {}", shown(lane.max))}</small></div>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -150,6 +151,7 @@ fn NotRecorded(name: &'static str) -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 /// The numbers behind the chart: lowest and highest value of each lane in equal stretches of time.
@@ -208,6 +210,7 @@ fn Table(lanes: Lanes) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }
 
 /// A stretch of time with a fitting unit.

@@ -64,4 +64,5 @@ pub(crate) fn One(next: NextEvidence) -> impl IntoView {
             <Tags tags=next.tags />
         </p>
     }
+    .into_any()
 }

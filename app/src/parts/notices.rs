@@ -62,6 +62,7 @@ pub(crate) fn Notices(report: Report) -> impl IntoView {
                 }
             })}
     }
+    .into_any()
 }
 
 /// The report is still being made; the page asks again by itself, without JavaScript too.

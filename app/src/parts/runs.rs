@@ -42,6 +42,7 @@ pub(crate) fn RunTable(runs: Vec<RunRow>, now_ms: i64, with_node: bool) -> impl 
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -87,6 +88,7 @@ fn OneRun(run: RunRow, now_ms: i64, with_node: bool) -> impl IntoView {
             <td class="num nowrap c-gain">{gain}</td>
         </tr>
     }
+    .into_any()
 }
 
 /// A tag for a run that is not simply finished.

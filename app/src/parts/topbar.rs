@@ -43,6 +43,7 @@ pub(crate) fn Topbar() -> impl IntoView {
             <ThemeSwitch />
         </header>
     }
+    .into_any()
 }
 
 /// The brand's mark: a sextant's arc, arms and horizon.
@@ -56,4 +57,5 @@ fn Mark() -> impl IntoView {
             <circle cx="11" cy="3" r="1.6" fill="var(--surface)" />
         </svg>
     }
+    .into_any()
 }

@@ -24,6 +24,7 @@ pub(crate) fn Verdict(
             {gain.map(|g| view! { <div class="gain">{g}</div> })}
         </section>
     }
+    .into_any()
 }
 
 /// How much time can come back at most, and what the number rests on.
@@ -37,4 +38,5 @@ pub(crate) fn Gain(recoverable_share: f64, note: AnyView) -> impl IntoView {
         </strong>
         <small>{note}</small>
     }
+    .into_any()
 }

@@ -23,6 +23,7 @@ pub(super) fn Cases(cases: Vec<Case>) -> impl IntoView {
             <div class="body flush">{cases.into_iter().map(|case| view! { <One case /> }).collect_view()}</div>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -64,6 +65,7 @@ fn One(case: Case) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }
 
 fn cut(text: &str) -> String {

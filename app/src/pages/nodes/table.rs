@@ -47,6 +47,7 @@ pub(super) fn Table(query: Query, rows: Vec<Row>, now_ms: i64) -> impl IntoView 
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -87,6 +88,7 @@ fn OneNode(row: Row, now_ms: i64) -> impl IntoView {
             <td class="num nowrap c-gain">{gain}</td>
         </tr>
     }
+    .into_any()
 }
 
 /// "1–50 of 1,024", rows a page, and the pages.
@@ -137,4 +139,5 @@ pub(super) fn Pager(query: Query, total: usize) -> impl IntoView {
                 })}
         </nav>
     }
+    .into_any()
 }
