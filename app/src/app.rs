@@ -7,6 +7,7 @@ use leptos_router::SsrMode::Async;
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::path;
 
+use crate::format;
 use crate::pages;
 use crate::parts::topbar::Topbar;
 
@@ -15,7 +16,7 @@ use crate::parts::topbar::Topbar;
 pub fn App() -> impl IntoView {
     provide_meta_context();
     view! {
-        <Title formatter=|page: String| if page.is_empty() { "Sextant".into() } else { format!("{page} · Sextant") } />
+        <Title formatter=title />
         <Router>
             <Topbar />
             <Routes fallback=pages::problem::NoSuchPage>
@@ -35,4 +36,10 @@ pub fn App() -> impl IntoView {
             </Routes>
         </Router>
     }
+}
+
+/// The document's title. leptos_meta writes it as it is, so a page's name (which may come from a file name) is escaped
+/// here.
+fn title(page: String) -> String {
+    if page.is_empty() { "Sextant".to_owned() } else { format!("{} · Sextant", format::escaped(&page)) }
 }

@@ -133,6 +133,11 @@ pub(crate) fn iso(then_ms: i64) -> String {
     stamp(then_ms, "%Y-%m-%dT%H:%M:%SZ")
 }
 
+/// Text that is written into a document outside of the view macro, which escapes by itself.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 fn stamp(then_ms: i64, format: &str) -> String {
     match Timestamp::from_millisecond(then_ms) {
         Ok(t) => t.strftime(format).to_string(),

@@ -21,6 +21,9 @@ pub(crate) const HOSTILE_LOG: &str = "\
 [  120.500000] NVRM: Xid (PCI:0000:17:00): 79, pid='<script>alert(1)</script>', name=<img src=x onerror=alert(2)>, GPU has fallen off the bus.\n\
 [  121.000000] usb 1-1: \u{1b}[31mnew device\u{1b}[0m\n";
 
+/// A file name that tries to be markup.
+pub(crate) const HOSTILE_NAME: &str = "dmesg </title><script>alert(3)</script>.txt";
+
 struct One {
     id: String,
     title: String,
@@ -89,12 +92,12 @@ impl Fixture {
             One::read(&format!("run-{name}"), name, &[of("steps.node-h200.0.jsonl"), of("samples.node-h200.jsonl")])
         };
         let node = |name: &str| One::read(&format!("node-{name}"), name, &[file(&format!("nodes/{name}.json"))]);
-        let log = ("dmesg <b>.txt".to_owned(), HOSTILE_LOG.as_bytes().to_vec());
+        let log = (HOSTILE_NAME.to_owned(), HOSTILE_LOG.as_bytes().to_vec());
         let picture = ("screenshot.png".to_owned(), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec());
         Arc::new(Self {
             nodes: vec![node("node-h200"), node("node-h200-user")],
             runs: vec![run("loader-inline"), run("loader-inline.fixed"), run("small-grid"), run("healthy-lm")],
-            upload: One::read("upload-1", "dmesg <b>.txt", &[log, picture]),
+            upload: One::read("upload-1", HOSTILE_NAME, &[log, picture]),
         })
     }
 

@@ -137,7 +137,7 @@ async fn evidence_leads_to_the_line_that_it_quotes() {
     let at = raw.find(&row).unwrap_or_else(|| panic!("{row} is not marked"));
     let quote: String = evidence.quote.clone().unwrap().chars().take(40).collect();
     let escaped = quote.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    assert!(raw[at..at + 1200].contains(&escaped), "{quote}");
+    assert!(raw[at..].split("</li>").next().unwrap().contains(&escaped), "{quote}");
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn markup_in_a_log_line_stays_text() {
         let html = ok(&demo, path).await;
         assert!(!html.contains("<script>alert"), "{path}");
         assert!(!html.contains("<img src=x"), "{path}");
-        assert!(!html.contains("dmesg <b>"), "{path}");
+        assert!(html.contains("dmesg &lt;/title&gt;&lt;script&gt;alert(3)"), "{path}");
     }
     let raw = ok(&demo, "/reports/upload-1/inputs/0?line=2").await;
     assert!(raw.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
