@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod check;
 pub mod compare;
 pub mod evaluate;
+mod evid;
 pub mod fact;
 pub mod intake;
 pub mod keys;

@@ -1,7 +1,7 @@
 //! `/catalogue`: every check by layer, searched by name or words of its texts.
 
+use checks::Layer;
 use checks::catalogue::{self, Entry};
-use checks::{Layer, check::Evid};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
@@ -75,7 +75,7 @@ fn OfLayer(layer: Layer, entries: Vec<&'static Entry>) -> impl IntoView {
                     <a href=format!("/catalogue/{}", c.id)>{c.title}</a>
                     <span class="mono small muted slug">{c.slug()}</span>
                 </td>
-                <td class="small muted">{c.evidence.iter().map(|e: &Evid| words::evid(*e)).collect::<Vec<_>>().join(", ")}</td>
+                <td class="small muted">{c.evidence.iter().map(|e| e.source()).collect::<Vec<_>>().join(", ")}</td>
                 <td class="hide-sm small">{c.core.then_some("core")}</td>
                 <td class="num hide-sm small">{format!("{}\u{a0}min", c.minutes)}</td>
             </tr>

@@ -41,7 +41,7 @@ fn show(entry: &'static Entry, firing: Vec<Firing>) -> AnyView {
     let c = entry.check;
     let docs = entry.docs();
     let look = markdown::to_html(docs.part("What it looks for"));
-    let needs: Vec<&str> = c.evidence.iter().map(|e| words::evid(*e)).collect();
+    let needs: Vec<&str> = c.evidence.iter().map(|e| e.source()).collect();
     let part = |heading: &&'static str| {
         let html = markdown::to_html(docs.part(heading));
         let id = heading.to_lowercase().replace(' ', "-");

@@ -160,8 +160,8 @@ fn Missing(finding: Finding, around: Around) -> impl IntoView {
     let named = around.next.into_iter().find(|n| n.decides.contains(&finding.id));
     let command = named.is_none().then(|| {
         let evidence = catalogue::find(&finding.id).map(|c| c.evidence).unwrap_or_default();
-        let names: Vec<&str> = evidence.iter().map(|e| words::evid(*e)).collect();
-        let command = evidence.iter().find_map(|e| words::evid_command(*e));
+        let names: Vec<&str> = evidence.iter().map(|e| e.source()).collect();
+        let command = evidence.iter().find_map(|e| e.command());
         view! {
             {command.map(|text| view! { <Cmd text /> })}
             {(!names.is_empty())
