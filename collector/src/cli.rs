@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Send files, recordings or a snapshot of this node to a server.
     Push(PushArgs),
+    /// Pack the raw evidence of this node, and files, into one archive without names and secrets.
+    Bundle(BundleArgs),
 }
 
 /// `sextant check`.
@@ -86,6 +88,25 @@ pub(crate) struct PushArgs {
     pub live: bool,
     #[command(flatten)]
     pub to: ServerArgs,
+    /// Folder that stands for `/`, for probing a copy of another system's files.
+    #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
+    pub root: PathBuf,
+}
+
+/// `sextant bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct BundleArgs {
+    /// Where the archive goes.
+    #[arg(short, long, value_name = "FILE.tar.zst", required_unless_present = "show_redactions")]
+    pub output: Option<PathBuf>,
+    /// Files and folders that go in beside what is read of the node.
+    pub files: Vec<PathBuf>,
+    /// Leave user and host names, addresses, serial numbers, UUIDs and secrets in.
+    #[arg(long)]
+    pub no_redact: bool,
+    /// Print what is replaced by what; without an output nothing is written.
+    #[arg(long)]
+    pub show_redactions: bool,
     /// Folder that stands for `/`, for probing a copy of another system's files.
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub root: PathBuf,

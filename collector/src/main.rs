@@ -2,6 +2,7 @@
 //!
 //! It collects and shows; every judgement comes from the crate `checks`.
 
+mod bundle;
 mod check;
 mod cli;
 mod nvml;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Bundle(args) => bundle::run(&args),
         Command::Push(args) => push::run(&args),
     };
     outcome.unwrap_or_else(|e| {

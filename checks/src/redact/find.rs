@@ -10,6 +10,14 @@ pub(super) struct Found {
     pub(super) class: Class,
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Length of the part that tells who it is: a host's name without its domain.
+    pub(super) key: usize,
+}
+
+impl Found {
+    fn new(class: Class, start: usize, end: usize) -> Self {
+        Self { class, start, end, key: end - start }
+    }
 }
 
 /// Words in a variable's or option's name that make its value a secret. Each counts as a whole word of the name:
@@ -36,7 +44,7 @@ pub(super) fn boundary(line: &str, at: usize) -> bool {
 pub(super) fn at(line: &str, at: usize, names: &BTreeMap<String, Class>) -> Option<Found> {
     let rest = &line[at..];
     let first = rest.chars().next()?;
-    let whole = |class, len: usize| (len > 0).then_some(Found { class, start: at, end: at + len });
+    let whole = |class, len: usize| (len > 0).then_some(Found::new(class, at, at + len));
     if matches!(first, '/' | '\\') {
         return home(line, at);
     }
@@ -94,7 +102,7 @@ fn secret(line: &str, at: usize) -> Option<Found> {
         let digits = rest[..len].bytes().any(|b| b.is_ascii_digit())
             || rest[..len].bytes().filter(u8::is_ascii_alphabetic).count() > 20;
         if len >= TOKEN_MIN && digits {
-            return Some(Found { class: Class::Secret, start: at, end: at + len });
+            return Some(Found::new(Class::Secret, at, at + len));
         }
     }
     if let Some(found) = in_url(line, at) {
@@ -127,11 +135,7 @@ fn secret(line: &str, at: usize) -> Option<Found> {
     };
     let text = &line[value..value + len];
     // A number is a count ("token=77" of a log), and a secret that was taken out stays as it is.
-    (len > 0 && !is_number(text) && text != "REDACTED").then_some(Found {
-        class: Class::Secret,
-        start: value,
-        end: value + len,
-    })
+    (len > 0 && !is_number(text) && text != "REDACTED").then_some(Found::new(Class::Secret, value, value + len))
 }
 
 /// `user:password@` of an address.
@@ -143,7 +147,7 @@ fn in_url(line: &str, at: usize) -> Option<Found> {
     let len = run(&line[at..], |c| !c.is_whitespace() && !matches!(c, '/' | '@' | '"' | '\''));
     let end = at + len;
     let has = line[end..].starts_with('@') && line[at..end].contains(':');
-    (has && &line[at..end] != "REDACTED").then_some(Found { class: Class::Secret, start: at, end })
+    (has && &line[at..end] != "REDACTED").then_some(Found::new(Class::Secret, at, end))
 }
 
 fn names_secret(name: &str) -> bool {
@@ -163,11 +167,11 @@ fn home(line: &str, at: usize) -> Option<Found> {
     let len = run(&line[start..], is_host);
     let user = &line[start..start + len];
     let stand_in = user.strip_prefix("user").is_some_and(is_number);
-    (len > 0 && !stand_in && !matches!(user, "Public" | "Default")).then_some(Found {
-        class: Class::User,
+    (len > 0 && !stand_in && !matches!(user, "Public" | "Default")).then_some(Found::new(
+        Class::User,
         start,
-        end: start + len,
-    })
+        start + len,
+    ))
 }
 
 fn serial(line: &str, at: usize) -> Option<Found> {
@@ -193,7 +197,7 @@ fn serial(line: &str, at: usize) -> Option<Found> {
     let text = &line[value..value + len];
     let stand_in = text.len() > 3 && text.trim_start_matches('0').len() < 4 && text.starts_with("00");
     let is_serial = len >= 5 && text.bytes().any(|b| b.is_ascii_digit());
-    (is_serial && !stand_in).then_some(Found { class: Class::Serial, start: value, end: value + len })
+    (is_serial && !stand_in).then_some(Found::new(Class::Serial, value, value + len))
 }
 
 /// 8-4-4-4-12 hexadecimal digits. A prefix such as `GPU-` is a word of its own and stays.
@@ -281,7 +285,7 @@ fn name(line: &str, at: usize, names: &BTreeMap<String, Class>) -> Option<Found>
         Class::Host => at + word.trim_end_matches(['.', '-']).len(),
         _ => at + name.len(),
     };
-    Some(Found { class: *class, start: at, end })
+    Some(Found { class: *class, start: at, end, key: name.len() })
 }
 
 fn mail(rest: &str) -> Option<usize> {

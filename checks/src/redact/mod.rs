@@ -100,6 +100,12 @@ impl Redactor {
         self.know(name, Class::Host);
     }
 
+    /// Tells the name of a host and its stand-in, so that texts of several hosts, redacted apart, stay apart.
+    pub fn know_host_as(&mut self, name: &str, stand_in: &str) {
+        self.know_host(name);
+        self.stand_ins.insert((Class::Host, name.trim().to_owned()), stand_in.to_owned());
+    }
+
     /// Tells the name of a user, which is then replaced wherever it stands as a word.
     pub fn know_user(&mut self, name: &str) {
         self.know(name, Class::User);
@@ -110,6 +116,11 @@ impl Redactor {
         if name.len() >= NAME_MIN && !COMMON.contains(&name.to_ascii_lowercase().as_str()) {
             self.names.entry(name.to_owned()).or_insert(class);
         }
+    }
+
+    /// The stand-in of a value that is known to be a host's name, however short or common.
+    pub fn host(&mut self, name: &str) -> String {
+        self.stand_in(Class::Host, name.trim())
     }
 
     /// The text with everything replaced that was recognised. Lines stay lines.
@@ -140,12 +151,12 @@ impl Redactor {
         let mut copied = 0;
         while at < line.len() {
             let found = find::boundary(line, at).then(|| find::at(line, at, &self.names)).flatten();
-            let Some(Found { class, start, end }) = found else {
+            let Some(Found { class, start, end, key }) = found else {
                 at += line[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
             };
             out.push_str(&line[copied..start]);
-            out.push_str(&self.stand_in(class, &line[start..end]));
+            out.push_str(&self.stand_in(class, &line[start..start + key]));
             copied = end;
             at = end;
         }

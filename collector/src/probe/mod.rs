@@ -28,6 +28,7 @@ use checks::snapshot::{Collector, Node, Snapshot};
 use crate::nvml::{self, Failure, Library, Nvml, Recorded};
 use crate::sample::{self, Sampler};
 
+pub(crate) use command::output as command_output;
 pub(crate) use reading::Reading;
 pub(crate) use root::Root;
 pub(crate) use session::cpu_quota;
@@ -188,7 +189,7 @@ fn assemble(root: &Root, started: Instant, all: Reading) -> Snapshot {
 }
 
 /// Hash of the machine id. The id itself is meant to stay on its machine.
-fn machine(root: &Root) -> Option<String> {
+pub(crate) fn machine(root: &Root) -> Option<String> {
     let id = root.line("/etc/machine-id").or_else(|| root.line("/var/lib/dbus/machine-id"))?;
     let hash = blake3::derive_key("sextant machine id v1", id.trim().as_bytes());
     Some(blake3::Hash::from(hash).to_hex()[..32].to_owned())
