@@ -3,7 +3,5 @@
 
 mod bad_input;
 mod common;
-mod containers;
 mod corpus;
 mod logs;
-mod paste;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 
-use checks::intake::decode;
+use checks::intake::{self, decode};
 use checks::report::Input;
 
 /// Most lines in one window.
@@ -13,7 +13,8 @@ const LINE_MAX: usize = 4000;
 /// Most characters in one window, so that a window of long lines stays a page.
 const WINDOW_MAX: usize = 1 << 20;
 
-type Reader = Box<dyn Read + Send>;
+/// A file's bytes.
+pub(super) type Reader = Box<dyn Read + Send>;
 
 /// The pieces of a file as one stream. With `lines` each piece holds whole lines and may be compressed on its own;
 /// otherwise they are the file's bytes, cut anywhere.
@@ -81,32 +82,32 @@ pub struct Window {
 }
 
 /// Decodes the file that an input came from and cuts out lines. `inputs` are all inputs of the report, `n` the one that
-/// is wanted, `first` counts from 1.
+/// is wanted, `first` counts from 1. `open` reads the file from its start.
 ///
 /// # Errors
 /// Nothing can be decoded; the text says why.
 pub(super) fn window(
-    file: impl Read,
+    open: impl Fn() -> Result<Reader, String>,
     inputs: &[Input],
     n: usize,
     first: usize,
     count: usize,
 ) -> Result<Window, String> {
     let input = inputs.get(n).ok_or("There is no such input.")?;
-    let mut decoded = decode::open(file)?;
-    if !decoded.is_text() {
-        return Err("This input is binary data; it can be downloaded, not shown.".into());
-    }
-    let (text, _) = decoded.text();
-    let starts_at = input.first_line.max(1) as usize;
-    let ends_before = inputs
-        .iter()
-        .filter(|i| i.file == input.file && i.first_line > input.first_line)
-        .map(|i| i.first_line as usize)
-        .min()
-        .unwrap_or(usize::MAX);
-    let part: Vec<&str> = text.lines().skip(starts_at - 1).take(ends_before.saturating_sub(starts_at)).collect();
-    Ok(cut(&part, first, count))
+    let before = inputs[..n].iter().rev().take_while(|i| i.file == input.file).count();
+    let text = match intake::text_of(u32::try_from(before).unwrap_or(u32::MAX), open()?) {
+        Some(text) => text,
+        // Formats that are read from the stream keep no text; where they are text, they are the whole file.
+        None => {
+            let mut decoded = decode::open(open()?)?;
+            if !decoded.is_text() {
+                return Err("This input is binary data; it can be downloaded, not shown.".into());
+            }
+            decoded.text().0
+        }
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(cut(&lines, first, count))
 }
 
 fn cut(lines: &[&str], first: usize, count: usize) -> Window {
@@ -164,25 +165,34 @@ mod tests {
         assert_eq!(read(joined(Vec::new(), false)), b"");
     }
 
-    fn input(first_line: u32, file: u32) -> Input {
-        Input { name: "f".into(), kind: "unknown".into(), bytes: 0, notes: Vec::new(), first_line, file }
+    fn shown(text: &str, n: usize, first: usize, count: usize) -> Result<Window, String> {
+        let mut read = intake::Intake::new();
+        read.add("f", text.as_bytes());
+        read.add("other", &b"other"[..]);
+        window(|| Ok(piece(text.as_bytes())), read.inputs(), n, first, count)
     }
 
     #[test]
-    fn a_window_counts_within_its_part() {
-        let text = "1\n2\n3\n4\n5\n6\n";
-        let inputs = [input(1, 0), input(4, 0), input(1, 1)];
-        let lines = |n, first, count| window(text.as_bytes(), &inputs, n, first, count).unwrap();
-        assert_eq!(lines(0, 1, 9), Window { first: 1, lines: vec!["1".into(), "2".into(), "3".into()], total: 3 });
-        assert_eq!(lines(1, 2, 1), Window { first: 2, lines: vec!["5".into()], total: 3 });
-        assert_eq!(lines(2, 99, 9), Window { first: 6, lines: vec!["6".into()], total: 6 });
-        assert!(window(text.as_bytes(), &inputs, 3, 1, 1).is_err());
+    fn a_window_counts_within_the_part_that_the_report_counts_in() {
+        let smi = |host: &str| format!("==============NVSMI LOG==============\n\nDriver Version : {host}\n");
+        let snapshot = serde_json::json!({
+            "v": 1, "kind": "snapshot", "node": {"name": "n"},
+            "raw": [{"name": "nvidia-smi-q", "text": smi("570.1")}, {"name": "dmesg", "text": "[    1.0] a\n[    2.0] b\n"}],
+        });
+        let w = shown(&snapshot.to_string(), 1, 3, 1).unwrap();
+        assert_eq!(w, Window { first: 3, lines: vec!["Driver Version : 570.1".into()], total: 3 });
+        assert!(shown(&snapshot.to_string(), 0, 1, 1).unwrap().lines[0].starts_with("{\"kind\""));
+        let plain = "1\n2\n3\n";
+        assert_eq!(shown(plain, 0, 2, 9).unwrap(), Window { first: 2, lines: vec!["2".into(), "3".into()], total: 3 });
+        assert_eq!(shown(plain, 0, 99, 9).unwrap(), Window { first: 3, lines: vec!["3".into()], total: 3 });
+        assert!(shown(plain, 9, 1, 1).is_err());
+        assert!(shown("\0\u{1}\0", 0, 1, 1).is_err_and(|e| e.contains("binary")));
     }
 
     #[test]
     fn a_line_of_10_mb_is_cut_and_said_to_be() {
         let line = "é".repeat(5 << 20);
-        let w = window(line.as_bytes(), &[input(1, 0)], 0, 1, 10).unwrap();
+        let w = shown(&line, 0, 1, 10).unwrap();
         assert_eq!(w.total, 1);
         assert!(w.lines[0].len() < 10_000 && w.lines[0].contains("10485760 bytes"), "{}", w.lines[0].len());
     }

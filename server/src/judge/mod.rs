@@ -40,15 +40,20 @@ pub async fn window(
 ) -> Result<Window, String> {
     let file = inputs.get(n).map_or(usize::MAX, |i| i.file as usize);
     let source = record.sources.get(file).ok_or("The raw data of this input was not kept.")?;
-    let mut readers = Vec::with_capacity(source.blobs.len());
-    for hash in &source.blobs {
-        readers.push(blobs.open_blob(hash).await.map_err(|e| format!("“{}” cannot be read: {e}.", source.name))?);
-    }
-    let (reader, inputs) = (input::joined(readers, source.lines), inputs.to_vec());
+    let (source, inputs, blobs) = (source.clone(), inputs.to_vec(), blobs.clone());
+    let runtime = tokio::runtime::Handle::current();
+    let open = move || {
+        let mut pieces = Vec::with_capacity(source.blobs.len());
+        for hash in &source.blobs {
+            let piece = runtime.block_on(blobs.open_blob(hash));
+            pieces.push(piece.map_err(|e| format!("“{}” cannot be read: {e}.", source.name))?);
+        }
+        Ok(input::joined(pieces, source.lines))
+    };
     let permit = judge.permit().await.map_err(|e| e.to_string())?;
     let cut = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        input::window(reader, &inputs, n, first, count)
+        input::window(open, &inputs, n, first, count)
     });
     cut.await.map_err(|_| "Decoding broke off; the server's log says more.".to_owned())?
 }

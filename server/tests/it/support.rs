@@ -119,8 +119,12 @@ impl Fixture {
         let body = serde_json::json!({ "uploads": [upload] }).to_string();
         let made = self.post("/api/v1/reports", body).await.ok(201);
         let id = made["id"].as_str().unwrap().to_owned();
-        let report = self.get(&format!("/api/v1/reports/{id}?facts=true")).await.ok(200);
-        (id, report)
+        let mut report = self.get(&format!("/api/v1/reports/{id}?facts=true")).await;
+        // Each request waits for a while; large files take longer in a debug build.
+        while report.status == StatusCode::ACCEPTED {
+            report = self.get(&format!("/api/v1/reports/{id}?facts=true")).await;
+        }
+        (id, report.ok(200))
     }
 
     /// Files below the data folder's blobs.
