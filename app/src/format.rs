@@ -133,6 +133,24 @@ pub(crate) fn iso(then_ms: i64) -> String {
     stamp(then_ms, "%Y-%m-%dT%H:%M:%SZ")
 }
 
+/// Text of an input as it can be shown: control characters as their pictures, marks that turn the direction of text as
+/// their code, so that a line can neither hide nor reorder anything.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(c),
+            '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(c))),
+            '\u{7f}' => out.push('\u{2421}'),
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                out.push_str(&format!("[U+{:04X}]", u32::from(c)));
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// Text that is written into a document outside of the view macro, which escapes by itself.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
@@ -175,6 +193,11 @@ mod tests {
         assert_eq!(age(now, now - 4 * DAY_MS), "27 Nov");
         assert_eq!(age(now, now + HOUR_MS), "1 Dec");
         assert_eq!(moment(now), "1 Dec 2026, 02:08 UTC");
+    }
+
+    #[test]
+    fn control_characters_are_seen() {
+        assert_eq!(visible("a\u{1b}[31mb\tc\u{202e}d"), "a\u{241b}[31mb\tc[U+202E]d");
     }
 
     #[test]

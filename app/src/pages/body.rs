@@ -28,6 +28,8 @@ pub(super) fn verdict(report: &Report, subject: &Subject, heading: impl Fn(Strin
         },
         |f| f.verdict,
     );
+    let (first, rest) = words::first_sentence(&headline.text);
+    let rest = rest.to_owned();
     let below = finding.map(|f| {
         let start = report.start_here().filter(|l| *l != f.layer).map(|l| {
             view! {
@@ -37,6 +39,8 @@ pub(super) fn verdict(report: &Report, subject: &Subject, heading: impl Fn(Strin
             }
         });
         view! {
+            {rest}
+            " "
             <a href=format!("/catalogue/{}", f.id)>{f.title.clone()}</a>
             ", in layer "
             <a href=subject.checklist(f.layer)>{words::layer(f.layer)}</a>
@@ -57,7 +61,7 @@ pub(super) fn verdict(report: &Report, subject: &Subject, heading: impl Fn(Strin
         };
         view! { <Gain recoverable_share=share note=note.into_any() /> }.into_any()
     });
-    let says = heading(headline.text.clone());
+    let says = heading(first.to_owned());
     view! { <Verdict level says below gain /> }.into_any()
 }
 

@@ -45,11 +45,11 @@ fn show(page: InputPage, line: Option<usize>) -> AnyView {
                 <a href=at(n) aria-label=format!("line {n}")>
                     {n}
                 </a>
-                <code>{cut(text)}</code>
+                <code>{format::visible(&cut(text))}</code>
             </li>
         }
     });
-    let name = page.input.name.clone();
+    let name = format::visible(&page.input.name);
     let says = format!(
         "{}, lines {}–{} of {}",
         page.input.kind,

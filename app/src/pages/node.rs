@@ -22,6 +22,7 @@ use crate::parts::next::Next;
 use crate::parts::notices::{NotReady, Notices};
 use crate::parts::runs::RunTable;
 use crate::parts::verdict::{Gain, Verdict};
+use crate::parts::words;
 
 /// The page.
 #[component]
@@ -130,10 +131,13 @@ fn by_run(run: &RunRow, own: &str) -> AnyView {
         let note = view! { "for the job, from " <a href=href.clone()>{run.name.clone()}</a> }.into_any();
         view! { <Gain recoverable_share=share note /> }.into_any()
     });
-    let says = view! { <h2 class="says">{headline.text.clone()}</h2> }.into_any();
+    let (first, rest) = words::first_sentence(&headline.text);
+    let says = view! { <h2 class="says">{first.to_owned()}</h2> }.into_any();
+    let rest = rest.to_owned();
     let level = if run.summary.worst == Level::Info { Level::Pass } else { run.summary.worst };
     let below = view! {
-        "Seen in the run "
+        {rest}
+        " Seen in the run "
         <a href=href.clone()>{run.name.clone()}</a>
         ". The node itself: "
         {own.to_owned()}

@@ -1,8 +1,8 @@
 //! One check of the checklist: a row that opens to evidence, why, confirmation, fix, verification, or to what is missing.
 
+use checks::Level;
 use checks::catalogue;
 use checks::report::{Finding, Fix, Input, NextEvidence};
-use checks::{Level, keys};
 use leptos::prelude::*;
 
 use crate::format;
@@ -191,8 +191,7 @@ fn Missing(finding: Finding, around: Around) -> impl IntoView {
 pub(crate) fn missing(f: &Finding) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for path in &f.missing {
-        let pattern = pattern(path);
-        let what = keys::ALL.iter().find(|(p, ..)| *p == pattern).map_or(path.clone(), |(.., what)| (*what).to_owned());
+        let what = words::fact(path).unwrap_or(path).to_owned();
         if !out.contains(&what) {
             out.push(what);
         }
@@ -202,32 +201,4 @@ pub(crate) fn missing(f: &Finding) -> Vec<String> {
         out.push(said.to_owned());
     }
     out
-}
-
-/// `gpu[0].mig[1].x` → `gpu[].mig[].x`.
-fn pattern(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    let mut inside = false;
-    for c in path.chars() {
-        match c {
-            '[' => inside = true,
-            ']' => inside = false,
-            _ if inside => continue,
-            _ => {}
-        }
-        out.push(c);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pattern;
-
-    #[test]
-    fn indices_are_taken_out_of_paths() {
-        assert_eq!(pattern("gpu[0].pcie.gen_current"), "gpu[].pcie.gen_current");
-        assert_eq!(pattern("gpu[12].mig[3].memory_used_mib"), "gpu[].mig[].memory_used_mib");
-        assert_eq!(pattern("driver"), "driver");
-    }
 }

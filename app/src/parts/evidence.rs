@@ -5,6 +5,7 @@ use checks::report::{Evidence, Input};
 use leptos::prelude::*;
 
 use crate::format;
+use crate::parts::words;
 
 /// At most this many rows are open; the rest folds.
 const OPEN: usize = 8;
@@ -53,7 +54,7 @@ fn Row(e: Evidence, report_id: String, inputs: Vec<Input>) -> impl IntoView {
     let observed = e.value.as_ref().map_or_else(|| "–".to_owned(), |v| value(v, &e.unit));
     let expected = e.expected.clone().unwrap_or_else(|| "–".to_owned());
     let source = e.input.map(|n| {
-        let name = inputs.get(n as usize).map_or_else(|| format!("input {n}"), |i| i.name.clone());
+        let name = inputs.get(n as usize).map_or_else(|| format!("input {n}"), |i| format::visible(&i.name));
         let (text, href) = match e.line {
             Some(line) => (
                 format!("{name}, line {}", format::count(line as usize)),
@@ -67,18 +68,30 @@ fn Row(e: Evidence, report_id: String, inputs: Vec<Input>) -> impl IntoView {
     view! {
         <tr>
             <td>
-                <code>{e.fact}</code>
+                <Fact path=e.fact />
             </td>
             <td data-l="Observed">{observed}</td>
             <td data-l="Expected">{expected}</td>
             <td data-l="Source">
-                {e.quote.map(|q| view! { <q>{q}</q> })}
+                {e.quote.map(|q| view! { <q>{format::visible(&q)}</q> })}
                 {source}
                 {none.then(|| view! { <span class="src">"computed from several readings"</span> })}
             </td>
         </tr>
     }
     .into_any()
+}
+
+/// A fact by its meaning, with its path below; a short name of a computed value stands alone.
+#[component]
+fn Fact(path: String) -> impl IntoView {
+    let what = words::fact(&path);
+    view! {
+        {what}
+        <code class:src=what.is_some() class:small=what.is_some()>
+            {path}
+        </code>
+    }
 }
 
 /// A value with its unit. Numbers keep at most three decimals; texts stand as the source printed them.

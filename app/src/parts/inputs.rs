@@ -23,7 +23,7 @@ pub(crate) fn Inputs(inputs: Vec<Input>, report_id: String) -> impl IntoView {
             view! {
                 <tr>
                     <th scope="row" class="w400 t-ink">
-                        <a href=format!("/reports/{report_id}/inputs/{i}")>{input.name.clone()}</a>
+                        <a href=format!("/reports/{report_id}/inputs/{i}")>{format::visible(&input.name)}</a>
                     </th>
                     <td class="mono small" class:t-fail=!understood>
                         {if understood { input.kind.clone() } else { "not understood".to_owned() }}

@@ -132,7 +132,7 @@ fn OneLane(
                     {marks}
                 </svg>
             </div>
-            <div class="stat">{shown(lane.mean)} <small>{format!("mean · max {}", shown(lane.max))}</small></div>
+            <div class="stat">{shown(lane.mean)} <small>{format!("mean · max {}", shown(lane.max).trim_end_matches("\u{a0}ms"))}</small></div>
         </div>
     }
     .into_any()

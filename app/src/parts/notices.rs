@@ -15,28 +15,10 @@ const UNKNOWN: &str = "unknown";
 /// All notices that a report calls for.
 #[component]
 pub(crate) fn Notices(report: Report) -> impl IntoView {
-    let unread: Vec<&Input> = report.inputs.iter().filter(|i| i.kind == UNKNOWN).collect();
     let few = report.step.as_ref().map(|s| s.steps).filter(|n| *n < FEW_STEPS);
     let overridden: Vec<String> = report.overridden.iter().map(|(k, v)| format!("{k} = {v}")).collect();
     view! {
-        {unread
-            .into_iter()
-            .map(|i| {
-                let notes: Vec<String> = i.notes.iter().map(|n| n.text.clone()).collect();
-                view! {
-                    <div class="notice bad">
-                        <div>
-                            <b>{format!("{} could not be read. ", i.name)}</b>
-                            {notes.join(" ")}
-                            " The rest of the report stands without it."
-                        </div>
-                        <a class="btn small" href="/upload">
-                            "Upload again"
-                        </a>
-                    </div>
-                }
-            })
-            .collect_view()}
+        <Unread inputs=report.inputs.clone() />
         {few
             .map(|n| {
                 view! {
@@ -61,6 +43,34 @@ pub(crate) fn Notices(report: Report) -> impl IntoView {
                     </p>
                 }
             })}
+    }
+    .into_any()
+}
+
+/// Files that nothing recognised. Parts of a file that was understood are only remarked on in the list of inputs.
+#[component]
+fn Unread(inputs: Vec<Input>) -> impl IntoView {
+    let unread: Vec<&Input> = inputs.iter().filter(|i| i.kind == UNKNOWN).collect();
+    let alone = |i: &Input| inputs.iter().all(|o| o.file != i.file || o.kind == UNKNOWN);
+    let files: Vec<String> = unread.iter().filter(|i| alone(i)).map(|i| format::visible(&i.name)).collect();
+    if files.is_empty() {
+        return ().into_any();
+    }
+    let none = unread.len() == inputs.len();
+    let mut notes: Vec<String> =
+        unread.iter().filter(|i| alone(i)).flat_map(|i| &i.notes).map(|n| n.text.clone()).collect();
+    notes.dedup();
+    view! {
+        <div class="notice" class:bad=none class:mind=!none>
+            <div>
+                <b>{format!("Not understood: {}. ", files.join(", "))}</b>
+                {notes.join(" ")}
+                {if none { " Nothing else was sent." } else { " The rest of the report stands without it." }}
+            </div>
+            <a class="btn small" href="/upload">
+                "Upload something else"
+            </a>
+        </div>
     }
     .into_any()
 }

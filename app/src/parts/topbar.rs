@@ -8,7 +8,7 @@ use crate::islands::theme::ThemeSwitch;
 
 /// Section name, where it leads, and the paths that belong to it.
 const SECTIONS: [(&str, &str, &[&str]); 3] =
-    [("Nodes", "/", &["/nodes"]), ("Runs", "/runs", &["/runs", "/reports"]), ("Checks", "/catalogue", &["/catalogue"])];
+    [("Nodes", "/", &["/nodes"]), ("Runs", "/runs", &["/runs"]), ("Checks", "/catalogue", &["/catalogue"])];
 
 /// The bar.
 #[component]

@@ -2,7 +2,7 @@
 
 use checks::check::Severity;
 use checks::report::{Applicability, Confidence, Tag};
-use checks::{Layer, Level};
+use checks::{Layer, Level, keys};
 
 /// A verdict.
 pub(crate) const fn level(level: Level) -> &'static str {
@@ -76,9 +76,61 @@ pub(crate) const fn gravity(level: Level) -> u8 {
     }
 }
 
+/// A message parted after its first sentence: what leads, and what supports it.
+pub(crate) fn first_sentence(text: &str) -> (&str, &str) {
+    let ends = |(at, _): &(usize, &str)| text[at + 2..].starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+    match text.match_indices(". ").find(ends) {
+        Some((at, _)) => (&text[..=at], text[at + 2..].trim_start()),
+        None => (text, ""),
+    }
+}
+
 /// First letter upper case, one full stop at the end.
 pub(crate) fn sentence(text: &str) -> String {
     let mut chars = text.trim_end_matches('.').chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", chars.as_str())
+}
+
+/// What a fact means, from its path; `None` for names of computed values.
+pub(crate) fn fact(path: &str) -> Option<&'static str> {
+    let pattern = pattern(path);
+    keys::ALL.iter().find(|(p, ..)| *p == pattern).map(|(.., what)| *what)
+}
+
+/// `gpu[0].mig[1].x` → `gpu[].mig[].x`.
+fn pattern(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut inside = false;
+    for c in path.chars() {
+        match c {
+            '[' => inside = true,
+            ']' => inside = false,
+            _ if inside => continue,
+            _ => {}
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_taken_out_of_paths() {
+        assert_eq!(pattern("gpu[0].pcie.gen_current"), "gpu[].pcie.gen_current");
+        assert_eq!(pattern("gpu[12].mig[3].memory_used_mib"), "gpu[].mig[].memory_used_mib");
+        assert_eq!(pattern("driver"), "driver");
+        assert_eq!(fact("gpu[3].pcie.gen_current"), Some("PCIe generation in use"));
+    }
+
+    #[test]
+    fn the_first_sentence_ends_at_its_full_stop_and_not_within_a_number() {
+        let text = "It waits for 98.0 % of the step. The loader has no workers.";
+        assert_eq!(first_sentence(text), ("It waits for 98.0 % of the step.", "The loader has no workers."));
+        assert_eq!(first_sentence("Nothing to fix."), ("Nothing to fix.", ""));
+        assert_eq!(first_sentence("See e.g. the log."), ("See e.g. the log.", ""));
+    }
 }

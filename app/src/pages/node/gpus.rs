@@ -52,7 +52,7 @@ pub(super) fn GpuGrid(report: Report) -> impl IntoView {
             view! {
                 <div class="gpu">
                     <h3 class="top">
-                        <Lamp level=worst(&report, *i) of=format!("GPU {i}") />
+                        {worst(&report, *i).map(|level| view! { <Lamp level of=format!("GPU {i}") /> })}
                         {format!("GPU {i}")}
                         {odd}
                     </h3>
@@ -87,11 +87,11 @@ pub(super) fn GpuGrid(report: Report) -> impl IntoView {
     .into_any()
 }
 
-/// The gravest verdict among the findings that rest on this GPU's facts; unknown if none does.
-fn worst(report: &Report, gpu: usize) -> Level {
+/// The gravest verdict among the findings that rest on this GPU's facts; none if none does.
+fn worst(report: &Report, gpu: usize) -> Option<Level> {
     let prefix = format!("gpu[{gpu}].");
     let on = report.findings.iter().filter(|f| f.evidence.iter().any(|e| e.fact.starts_with(&prefix)));
-    on.map(|f| f.verdict).max_by_key(|l| gravity(*l)).unwrap_or(Level::Unknown)
+    on.map(|f| f.verdict).max_by_key(|l| gravity(*l))
 }
 
 /// The facts that are known, in a fixed order.

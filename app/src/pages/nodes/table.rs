@@ -59,7 +59,12 @@ fn OneNode(row: Row, now_ms: i64) -> impl IntoView {
         (None, _) => "–".to_owned(),
     };
     let run = row.run.map(|(id, name)| {
-        view! { <a class="small ml" href=format!("/runs/{id}")>{format!("run {name}")}</a> }
+        view! {
+            <a class="small" href=format!("/runs/{id}")>
+                {name}
+            </a>
+            ": "
+        }
     });
     let stale = now_ms - row.seen_ms > STALE_MS;
     view! {
@@ -81,8 +86,8 @@ fn OneNode(row: Row, now_ms: i64) -> impl IntoView {
                 <Duo util=row.util sm=row.sm liar />
             </td>
             <td class="fill" title=row.says.clone()>
-                {row.says.clone()}
                 {run}
+                {row.says.clone()}
             </td>
             <td class="c-gpu nowrap">{row.gpus}</td>
             <td class="num nowrap c-gain">{gain}</td>
