@@ -5,12 +5,16 @@
 //! files' form and gives them types; it does not judge.
 
 mod clock;
+mod cuda;
+mod env;
 mod models;
 mod pcie;
 mod xid;
 
 pub use clock::{ClockEvent, clock_event, clock_event_ids, clock_events};
-pub use models::{Class, Model, class, is_laptop, model};
+pub use cuda::{Architecture, Toolkit, architecture, family_floor, toolkit};
+pub use env::{Effect, EnvAdvice, all_env_advice, env_advice};
+pub use models::{Class, Model, capability, class, is_laptop, model};
 pub use pcie::{PcieRate, gen_of_gts, link_gb_s, pcie_rates};
 pub use xid::{Grade, Xid, xid, xids};
 
@@ -29,7 +33,12 @@ pub struct Table {
 
 /// Every data file by name.
 pub const FILES: &[(&str, &str)] = &[
+    ("architectures.tsv", include_str!("../data/architectures.tsv")),
     ("clock-events.tsv", include_str!("../data/clock-events.tsv")),
+    ("compute-capability.tsv", include_str!("../data/compute-capability.tsv")),
+    ("cuda-drivers.tsv", include_str!("../data/cuda-drivers.tsv")),
+    ("cuda-families.tsv", include_str!("../data/cuda-families.tsv")),
+    ("env-advice.tsv", include_str!("../data/env-advice.tsv")),
     ("gpu-models.tsv", include_str!("../data/gpu-models.tsv")),
     ("pcie-rates.tsv", include_str!("../data/pcie-rates.tsv")),
     ("xid.tsv", include_str!("../data/xid.tsv")),

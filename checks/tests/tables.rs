@@ -85,6 +85,24 @@ fn link_rates() {
 }
 
 #[test]
+fn cuda_and_its_drivers() {
+    assert_eq!(tables::toolkit((12, 4)).unwrap().bundled, "550.54.14");
+    assert!(tables::toolkit((12, 7)).is_none(), "there was no such toolkit");
+    assert_eq!(tables::family_floor(12, false), Some("525.60.13"));
+    assert_eq!(tables::family_floor(13, true), None);
+    let name = |cc| tables::architecture(cc).map(|a| a.name);
+    assert_eq!(name((8, 7)), Some("Ampere (consumer)"));
+    assert_eq!(name((8, 9)), Some("Ada"));
+    assert_eq!(name((12, 1)), Some("Blackwell (consumer)"));
+    assert_eq!(name((6, 1)), Some("Pascal"));
+    assert_eq!(name((13, 0)), None);
+    assert_eq!(tables::architecture((7, 0)).unwrap().last_driver, Some(580));
+    assert_eq!(tables::capability("NVIDIA A100-SXM4-80GB"), Some((8, 0)));
+    assert_eq!(tables::capability("NVIDIA GeForce RTX 5090 Laptop GPU"), Some((12, 0)));
+    assert_eq!(tables::capability("NVIDIA Something 9"), None);
+}
+
+#[test]
 fn models_by_name() {
     let native = |n: &str| tables::model(n).map(|m| (m.name, m.native_gen, m.native_width));
     assert_eq!(native("NVIDIA A100-SXM4-80GB"), Some(("A100", Some(4), Some(16))));

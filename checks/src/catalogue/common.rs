@@ -2,7 +2,7 @@
 //!
 //! It gives no verdicts and has no thresholds of its own beyond what "under load" means.
 
-use crate::check::{Ctx, Missing};
+use crate::check::{Ctx, Missing, PerGpu, Verdict};
 use crate::fact::{Known, Value};
 use crate::keys;
 use crate::record::{Boot, GpuSample, KernelEvent, KernelKind, SampleSeries};
@@ -180,4 +180,46 @@ pub(super) fn logged(e: &KernelEvent, fact: &str, value: Option<Value>) -> Evide
 /// `once`, `3 times`.
 pub(super) fn times(n: usize) -> String {
     if n == 1 { "once".into() } else { format!("{n} times") }
+}
+
+/// Runs a rule for every GPU that something is known about and folds the verdicts.
+///
+/// # Errors
+/// No GPU is known, or none could be judged and nothing was found.
+pub(super) fn per_gpu(cx: &Ctx<'_>, rule: impl Fn(usize) -> Result<Verdict, Missing>) -> Result<Verdict, Missing> {
+    let mut all = PerGpu::default();
+    for gpu in cx.gpus()? {
+        all.add(gpu, rule(gpu));
+    }
+    all.fold()
+}
+
+/// A version as its numbers; they are compared part by part and never as decimals (535.104 is newer than 535.54).
+pub(super) fn version(text: &str) -> Vec<u32> {
+    text.trim().split('.').map_while(|p| p.parse().ok()).collect()
+}
+
+/// Major and minor number of a version.
+pub(super) fn two_parts(text: &str) -> Option<(u32, u32)> {
+    let v = version(text);
+    Some((*v.first()?, *v.get(1)?))
+}
+
+/// Compute capability of a GPU, as read or by its name.
+pub(super) fn capability(cx: &Ctx<'_>, gpu: usize) -> Option<(u32, u32)> {
+    let read = cx.value(&keys::GPU_COMPUTE_CAP, &[gpu]).and_then(|c| two_parts(&c));
+    read.or_else(|| tables::capability(&name(cx, gpu)))
+}
+
+/// A variable of the job's environment, where one was read.
+pub(super) fn env<'a>(cx: &Ctx<'a>, name: &str) -> Option<Known<'a, String>> {
+    let path = format!("env.{name}");
+    let fact = cx.facts.readings(&path).first()?;
+    let Value::Text(value) = &fact.value else { return None };
+    Some(Known { value: value.clone(), path, fact })
+}
+
+/// Names of all variables that were read, ascending; empty if no environment was.
+pub(super) fn env_names<'a>(cx: &Ctx<'a>) -> impl Iterator<Item = &'a str> {
+    cx.facts.iter().filter_map(|(path, _)| path.strip_prefix("env."))
 }

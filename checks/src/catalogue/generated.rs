@@ -3,24 +3,42 @@
 use super::Entry;
 use crate::check::Check;
 
+#[path = "driver/clocks_restricted.rs"]
+mod driver_clocks_restricted;
+#[path = "driver/driver_conflict.rs"]
+mod driver_driver_conflict;
 #[path = "driver/ecc_mode.rs"]
 mod driver_ecc_mode;
 #[path = "driver/gpu_lost.rs"]
 mod driver_gpu_lost;
+#[path = "driver/gsp_firmware.rs"]
+mod driver_gsp_firmware;
 #[path = "driver/kernel_module_loaded.rs"]
 mod driver_kernel_module_loaded;
+#[path = "driver/module_flavour.rs"]
+mod driver_module_flavour;
 #[path = "driver/pcie_link_gen.rs"]
 mod driver_pcie_link_gen;
 #[path = "driver/pcie_link_width.rs"]
 mod driver_pcie_link_width;
+#[path = "driver/power_brake.rs"]
+mod driver_power_brake;
 #[path = "driver/power_cap.rs"]
 mod driver_power_cap;
+#[path = "driver/recovery_action.rs"]
+mod driver_recovery_action;
+#[path = "driver/rm_init_failed.rs"]
+mod driver_rm_init_failed;
 #[path = "driver/thermal_throttle.rs"]
 mod driver_thermal_throttle;
 #[path = "driver/util_vs_sm_activity.rs"]
 mod driver_util_vs_sm_activity;
+#[path = "driver/version_mismatch.rs"]
+mod driver_version_mismatch;
 #[path = "driver/xid_events.rs"]
 mod driver_xid_events;
+#[path = "runtime/debug_env.rs"]
+mod runtime_debug_env;
 #[path = "runtime/framework_cuda_build.rs"]
 mod runtime_framework_cuda_build;
 #[path = "runtime/mig.rs"]
@@ -32,15 +50,24 @@ mod pipeline_loader_wait;
 
 /// Every check.
 pub(super) static CHECKS: &[&Check] = &[
+    &driver_clocks_restricted::CHECK,
+    &driver_driver_conflict::CHECK,
     &driver_ecc_mode::CHECK,
     &driver_gpu_lost::CHECK,
+    &driver_gsp_firmware::CHECK,
     &driver_kernel_module_loaded::CHECK,
+    &driver_module_flavour::CHECK,
     &driver_pcie_link_gen::CHECK,
     &driver_pcie_link_width::CHECK,
+    &driver_power_brake::CHECK,
     &driver_power_cap::CHECK,
+    &driver_recovery_action::CHECK,
+    &driver_rm_init_failed::CHECK,
     &driver_thermal_throttle::CHECK,
     &driver_util_vs_sm_activity::CHECK,
+    &driver_version_mismatch::CHECK,
     &driver_xid_events::CHECK,
+    &runtime_debug_env::CHECK,
     &runtime_framework_cuda_build::CHECK,
     &runtime_mig::CHECK,
     &compute_activity_truth::CHECK,
@@ -49,6 +76,16 @@ pub(super) static CHECKS: &[&Check] = &[
 
 /// Every check with its texts.
 pub(super) static ENTRIES: &[Entry] = &[
+    Entry {
+        check: &driver_clocks_restricted::CHECK,
+        source: include_str!("driver/clocks_restricted.rs"),
+        cases: include_str!("../../cases/driver/clocks-restricted.md"),
+    },
+    Entry {
+        check: &driver_driver_conflict::CHECK,
+        source: include_str!("driver/driver_conflict.rs"),
+        cases: include_str!("../../cases/driver/driver-conflict.md"),
+    },
     Entry {
         check: &driver_ecc_mode::CHECK,
         source: include_str!("driver/ecc_mode.rs"),
@@ -60,9 +97,19 @@ pub(super) static ENTRIES: &[Entry] = &[
         cases: include_str!("../../cases/driver/gpu-lost.md"),
     },
     Entry {
+        check: &driver_gsp_firmware::CHECK,
+        source: include_str!("driver/gsp_firmware.rs"),
+        cases: include_str!("../../cases/driver/gsp-firmware.md"),
+    },
+    Entry {
         check: &driver_kernel_module_loaded::CHECK,
         source: include_str!("driver/kernel_module_loaded.rs"),
         cases: include_str!("../../cases/driver/kernel-module-loaded.md"),
+    },
+    Entry {
+        check: &driver_module_flavour::CHECK,
+        source: include_str!("driver/module_flavour.rs"),
+        cases: include_str!("../../cases/driver/module-flavour.md"),
     },
     Entry {
         check: &driver_pcie_link_gen::CHECK,
@@ -75,9 +122,24 @@ pub(super) static ENTRIES: &[Entry] = &[
         cases: include_str!("../../cases/driver/pcie-link-width.md"),
     },
     Entry {
+        check: &driver_power_brake::CHECK,
+        source: include_str!("driver/power_brake.rs"),
+        cases: include_str!("../../cases/driver/power-brake.md"),
+    },
+    Entry {
         check: &driver_power_cap::CHECK,
         source: include_str!("driver/power_cap.rs"),
         cases: include_str!("../../cases/driver/power-cap.md"),
+    },
+    Entry {
+        check: &driver_recovery_action::CHECK,
+        source: include_str!("driver/recovery_action.rs"),
+        cases: include_str!("../../cases/driver/recovery-action.md"),
+    },
+    Entry {
+        check: &driver_rm_init_failed::CHECK,
+        source: include_str!("driver/rm_init_failed.rs"),
+        cases: include_str!("../../cases/driver/rm-init-failed.md"),
     },
     Entry {
         check: &driver_thermal_throttle::CHECK,
@@ -90,9 +152,19 @@ pub(super) static ENTRIES: &[Entry] = &[
         cases: include_str!("../../cases/driver/util-vs-sm-activity.md"),
     },
     Entry {
+        check: &driver_version_mismatch::CHECK,
+        source: include_str!("driver/version_mismatch.rs"),
+        cases: include_str!("../../cases/driver/version-mismatch.md"),
+    },
+    Entry {
         check: &driver_xid_events::CHECK,
         source: include_str!("driver/xid_events.rs"),
         cases: include_str!("../../cases/driver/xid-events.md"),
+    },
+    Entry {
+        check: &runtime_debug_env::CHECK,
+        source: include_str!("runtime/debug_env.rs"),
+        cases: include_str!("../../cases/runtime/debug-env.md"),
     },
     Entry {
         check: &runtime_framework_cuda_build::CHECK,

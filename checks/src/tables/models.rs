@@ -74,6 +74,25 @@ pub fn model(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|m| have.windows(m.words.len()).any(|w| w == m.words))
 }
 
+static CAPABILITIES: LazyLock<Vec<(Vec<String>, (u32, u32))>> = LazyLock::new(|| {
+    let table = Table::named("compute-capability.tsv");
+    let read = |row: &Vec<&'static str>| {
+        let (major, minor) = table.cell(row, "capability").split_once('.')?;
+        Some((words(table.cell(row, "model")), (major.parse().ok()?, minor.parse().ok()?)))
+    };
+    let mut rows: Vec<_> = table.rows.iter().filter_map(read).collect();
+    rows.sort_by_key(|(w, _)| std::cmp::Reverse(w.len()));
+    rows
+});
+
+/// The compute capability of a product name. Laptop boards have the capability of the desktop boards they are named
+/// after.
+#[must_use]
+pub fn capability(name: &str) -> Option<(u32, u32)> {
+    let have = words(name);
+    CAPABILITIES.iter().find(|(w, _)| have.windows(w.len()).any(|h| h == w)).map(|(_, cc)| *cc)
+}
+
 /// The class of a product name, from the table or else from the brand words in it.
 #[must_use]
 pub fn class(name: &str) -> Option<Class> {

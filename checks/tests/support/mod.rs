@@ -27,11 +27,16 @@ pub(crate) fn facts(case: &Case) -> Result<Facts, String> {
     Ok(facts)
 }
 
-/// One `path = JSON value` line: the path must be a key of `keys.rs`, the value of the key's type.
+/// One `path = JSON value` line: the path must be a key of `keys.rs`, the value of the key's type; `env.NAME` is text.
 fn fact(line: &str, input: usize, n: usize) -> Result<(String, Fact), String> {
     let (path, json) = line.split_once(" = ").ok_or_else(|| format!("not `path = value`: {line}"))?;
     let (path, json) = (path.trim(), json.trim());
     let pattern = pattern(path);
+    if path.starts_with("env.") {
+        let value = Value::Text(serde_json::from_str(json).map_err(|e| format!("{path}: {e}"))?);
+        let place = Place::line(u32::try_from(input).unwrap_or(0), u32::try_from(n + 1).unwrap_or(1), line);
+        return Ok((path.to_owned(), Fact { value, unit: "", trust: Trust::Live, place }));
+    }
     let (_, unit, _) =
         keys::ALL.iter().find(|(p, _, _)| *p == pattern).ok_or_else(|| format!("no key has the path {pattern}"))?;
     let (_, ty) = keys::TYPES.iter().find(|(p, _)| *p == pattern).ok_or("a key without a type")?;

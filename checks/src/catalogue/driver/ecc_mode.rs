@@ -19,8 +19,8 @@
 //! NVIDIA, "GPU Memory Error Management" (docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt); telegraf's nvidia_smi test data (RTX 4000
 //! SFF Ada ships disabled).
 
-use crate::catalogue::common::{class, is_vgpu};
-use crate::check::{Ctx, Missing, PerGpu, Verdict, cmd, verify};
+use crate::catalogue::common::{per_gpu, class, is_vgpu};
+use crate::check::{Ctx, Missing, Verdict, cmd, verify};
 use crate::keys;
 use crate::report::{Applicability, Confidence, Fix, Tag};
 use crate::tables::Class;
@@ -31,11 +31,7 @@ crate::check! {
 }
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    let mut all = PerGpu::default();
-    for gpu in cx.gpus()? {
-        all.add(gpu, one(cx, gpu));
-    }
-    all.fold()
+    per_gpu(cx, |gpu| one(cx, gpu))
 }
 
 fn one(cx: &Ctx<'_>, gpu: usize) -> Result<Verdict, Missing> {

@@ -50,6 +50,10 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
         let list: Vec<String> = lost.iter().map(|g| named(cx, *g)).collect();
         return Ok(Verdict::fail(format!("The driver has lost {}.", list.join(", "))).with(evidence));
     }
+    let unreachable = cx.get(&keys::LOST_GPUS, &[]).filter(|l| !l.value.is_empty());
+    if let Some(l) = unreachable {
+        return Ok(Verdict::fail(format!("The driver has lost the GPU at {}.", l.value.join(", "))).with([l.evidence("none")]));
+    }
     if let Some(e) = off.first() {
         let at = e.pci.as_deref().map_or_else(String::new, |p| format!(" at {p}"));
         return Ok(Verdict::fail(format!("The GPU{at} has fallen off the PCI bus in this boot.")).with(evidence));

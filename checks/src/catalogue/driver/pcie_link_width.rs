@@ -22,8 +22,8 @@
 //! `nvidia-smi --help-query-gpu` (580.159.04), fields pcie.link.width.*; DCGM 4.6 `nvvs/diag-skus.yaml.in` (least widths);
 //! pciutils `ls-caps.c`.
 
-use crate::catalogue::common::{Load, is_guest, is_laptop, is_vgpu, load, model, name};
-use crate::check::{Ctx, Missing, PerGpu, Verdict, cmd, step, verify};
+use crate::catalogue::common::{per_gpu, Load, is_guest, is_laptop, is_vgpu, load, model, name};
+use crate::check::{Ctx, Missing, Verdict, cmd, step, verify};
 use crate::fact::Known;
 use crate::keys;
 use crate::report::{Applicability, Confidence, Evidence, Fix, Tag};
@@ -35,11 +35,7 @@ crate::check! {
 }
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    let mut all = PerGpu::default();
-    for gpu in cx.gpus()? {
-        all.add(gpu, one(cx, gpu));
-    }
-    all.fold()
+    per_gpu(cx, |gpu| one(cx, gpu))
 }
 
 fn one(cx: &Ctx<'_>, gpu: usize) -> Result<Verdict, Missing> {

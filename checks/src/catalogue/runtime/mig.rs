@@ -20,7 +20,8 @@
 //! NVIDIA Multi-Instance GPU User Guide (docs.nvidia.com/datacenter/tesla/mig-user-guide); telegraf's nvidia_smi test data (A100 with
 //! MIG: gpu_util N/A).
 
-use crate::check::{Ctx, Missing, PerGpu, Verdict, cmd, verify};
+use crate::catalogue::common::per_gpu;
+use crate::check::{Ctx, Missing, Verdict, cmd, verify};
 use crate::fact::Known;
 use crate::keys;
 use crate::report::{Applicability, Fix, Tag};
@@ -31,11 +32,7 @@ crate::check! {
 }
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    let mut all = PerGpu::default();
-    for gpu in cx.gpus()? {
-        all.add(gpu, one(cx, gpu));
-    }
-    all.fold()
+    per_gpu(cx, |gpu| one(cx, gpu))
 }
 
 fn one(cx: &Ctx<'_>, gpu: usize) -> Result<Verdict, Missing> {
