@@ -74,7 +74,10 @@ pub fn model(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|m| have.windows(m.words.len()).any(|w| w == m.words))
 }
 
-static CAPABILITIES: LazyLock<Vec<(Vec<String>, (u32, u32))>> = LazyLock::new(|| {
+/// Words of a model name, and its compute capability.
+type Capability = (Vec<String>, (u32, u32));
+
+static CAPABILITIES: LazyLock<Vec<Capability>> = LazyLock::new(|| {
     let table = Table::named("compute-capability.tsv");
     let read = |row: &Vec<&'static str>| {
         let (major, minor) = table.cell(row, "capability").split_once('.')?;
