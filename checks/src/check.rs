@@ -118,6 +118,8 @@ pub struct Check {
     pub evidence: &'static [Evid],
     /// A symptom that only routes to others; it stands after its causes.
     pub routes: bool,
+    /// Checks that explain this one where they find a problem: it is then no problem of its own, but worth knowing.
+    pub under: &'static [&'static str],
     /// Thresholds.
     pub limits: &'static [&'static Limit],
     /// The rule.
@@ -374,6 +376,7 @@ macro_rules! check {
     (
         id: $id:literal, layer: $layer:ident, title: $title:literal, severity: $severity:ident, core: $core:literal,
         minutes: $minutes:literal, evidence: [$($evid:ident),* $(,)?] $(, routes: $routes:literal)?
+        $(, under: [$($under:literal),* $(,)?])?
         $(, limits: { $($lname:ident = $lval:literal, $lunit:literal, $lsource:literal);* $(;)? })? $(,)?
     ) => {
         $($(
@@ -392,6 +395,7 @@ macro_rules! check {
             minutes: $minutes,
             evidence: &[$($crate::check::Evid::$evid),*],
             routes: false $(|| $routes)?,
+            under: &[$($($under),*)?],
             limits: &[$($(&$lname),*)?],
             run,
             fix,

@@ -26,6 +26,7 @@ const COMPUTING_SHARE: f64 = 0.80;
 pub fn evaluate(facts: &Facts, settings: &Settings) -> Report {
     let checks = catalogue::all();
     let mut findings: Vec<Finding> = checks.iter().map(|c| judge(c, facts, settings)).collect();
+    explain(checks, &mut findings);
     let layers = layers(checks, &findings);
     mark_provisional(&mut findings, &layers);
     order(&mut findings);
@@ -85,6 +86,20 @@ fn judge(check: &'static Check, facts: &Facts, settings: &Settings) -> Finding {
         }
     }
     finding
+}
+
+/// A finding that another one explains is worth knowing, but it is not a second problem.
+fn explain(checks: &[&'static Check], findings: &mut [Finding]) {
+    let problems: Vec<&str> =
+        checks.iter().zip(&*findings).filter(|(_, f)| f.verdict.is_problem()).map(|(c, _)| c.id).collect();
+    for (check, finding) in checks.iter().zip(findings) {
+        let Some(parent) = check.under.iter().find(|p| problems.contains(*p)) else { continue };
+        if finding.verdict.is_problem() {
+            finding.verdict = Level::Info;
+            finding.fix = None;
+            finding.message.push_str(&format!(" It is part of {parent}."));
+        }
+    }
 }
 
 fn layers(checks: &[&'static Check], findings: &[Finding]) -> Vec<LayerState> {

@@ -55,7 +55,8 @@ impl Docs {
 /// ```
 /// ````
 ///
-/// `facts` lines are `path = JSON value`; a block `input NAME` holds raw text that goes through intake. `expect` starts
+/// `facts` lines are `path = JSON value`; a block `input NAME` holds raw text that goes through intake; a block
+/// `trace NAME` describes a profiler trace in short (see the tests' support), which goes through intake too. `expect` starts
 /// with the verdict; `message: TEXT`, `missing: PATH`, `evidence: PATH`, `recoverable: NUMBER` and `quote: TEXT` must
 /// then hold too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Case {
     pub facts: Vec<String>,
     /// Name and text of the `input` blocks.
     pub inputs: Vec<(String, String)>,
+    /// Name and text of the `trace` blocks.
+    pub traces: Vec<(String, String)>,
     /// Lines of the `expect` block; the first is the verdict.
     pub expect: Vec<String>,
 }
@@ -89,6 +92,7 @@ impl Case {
                         ("facts", _) => case.facts.extend(lines()),
                         ("expect", _) => case.expect.extend(lines()),
                         ("input", name) => case.inputs.push((name.trim().to_owned(), body.clone())),
+                        ("trace", name) => case.traces.push((name.trim().to_owned(), body.clone())),
                         _ => {}
                     }
                 } else {

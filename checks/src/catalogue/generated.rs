@@ -43,10 +43,32 @@ mod runtime_debug_env;
 mod runtime_framework_cuda_build;
 #[path = "runtime/mig.rs"]
 mod runtime_mig;
+#[path = "memory/allocator_churn.rs"]
+mod memory_allocator_churn;
+#[path = "memory/h2d_exposed.rs"]
+mod memory_h2d_exposed;
+#[path = "memory/pageable_copies.rs"]
+mod memory_pageable_copies;
 #[path = "compute/activity_truth.rs"]
 mod compute_activity_truth;
+#[path = "compute/launch_api_stall.rs"]
+mod compute_launch_api_stall;
+#[path = "compute/launch_bound.rs"]
+mod compute_launch_bound;
+#[path = "compute/launch_geometry.rs"]
+mod compute_launch_geometry;
+#[path = "compute/precision_policy.rs"]
+mod compute_precision_policy;
+#[path = "compute/short_kernels.rs"]
+mod compute_short_kernels;
+#[path = "compute/tensor_core_use.rs"]
+mod compute_tensor_core_use;
+#[path = "compute/trace_validity.rs"]
+mod compute_trace_validity;
 #[path = "pipeline/loader_wait.rs"]
 mod pipeline_loader_wait;
+#[path = "framework/sync_calls.rs"]
+mod framework_sync_calls;
 
 /// Every check.
 pub(super) static CHECKS: &[&Check] = &[
@@ -70,8 +92,19 @@ pub(super) static CHECKS: &[&Check] = &[
     &runtime_debug_env::CHECK,
     &runtime_framework_cuda_build::CHECK,
     &runtime_mig::CHECK,
+    &memory_allocator_churn::CHECK,
+    &memory_h2d_exposed::CHECK,
+    &memory_pageable_copies::CHECK,
     &compute_activity_truth::CHECK,
+    &compute_launch_api_stall::CHECK,
+    &compute_launch_bound::CHECK,
+    &compute_launch_geometry::CHECK,
+    &compute_precision_policy::CHECK,
+    &compute_short_kernels::CHECK,
+    &compute_tensor_core_use::CHECK,
+    &compute_trace_validity::CHECK,
     &pipeline_loader_wait::CHECK,
+    &framework_sync_calls::CHECK,
 ];
 
 /// Every check with its texts.
@@ -177,13 +210,68 @@ pub(super) static ENTRIES: &[Entry] = &[
         cases: include_str!("../../cases/runtime/mig.md"),
     },
     Entry {
+        check: &memory_allocator_churn::CHECK,
+        source: include_str!("memory/allocator_churn.rs"),
+        cases: include_str!("../../cases/memory/allocator-churn.md"),
+    },
+    Entry {
+        check: &memory_h2d_exposed::CHECK,
+        source: include_str!("memory/h2d_exposed.rs"),
+        cases: include_str!("../../cases/memory/h2d-exposed.md"),
+    },
+    Entry {
+        check: &memory_pageable_copies::CHECK,
+        source: include_str!("memory/pageable_copies.rs"),
+        cases: include_str!("../../cases/memory/pageable-copies.md"),
+    },
+    Entry {
         check: &compute_activity_truth::CHECK,
         source: include_str!("compute/activity_truth.rs"),
         cases: include_str!("../../cases/compute/activity-truth.md"),
     },
     Entry {
+        check: &compute_launch_api_stall::CHECK,
+        source: include_str!("compute/launch_api_stall.rs"),
+        cases: include_str!("../../cases/compute/launch-api-stall.md"),
+    },
+    Entry {
+        check: &compute_launch_bound::CHECK,
+        source: include_str!("compute/launch_bound.rs"),
+        cases: include_str!("../../cases/compute/launch-bound.md"),
+    },
+    Entry {
+        check: &compute_launch_geometry::CHECK,
+        source: include_str!("compute/launch_geometry.rs"),
+        cases: include_str!("../../cases/compute/launch-geometry.md"),
+    },
+    Entry {
+        check: &compute_precision_policy::CHECK,
+        source: include_str!("compute/precision_policy.rs"),
+        cases: include_str!("../../cases/compute/precision-policy.md"),
+    },
+    Entry {
+        check: &compute_short_kernels::CHECK,
+        source: include_str!("compute/short_kernels.rs"),
+        cases: include_str!("../../cases/compute/short-kernels.md"),
+    },
+    Entry {
+        check: &compute_tensor_core_use::CHECK,
+        source: include_str!("compute/tensor_core_use.rs"),
+        cases: include_str!("../../cases/compute/tensor-core-use.md"),
+    },
+    Entry {
+        check: &compute_trace_validity::CHECK,
+        source: include_str!("compute/trace_validity.rs"),
+        cases: include_str!("../../cases/compute/trace-validity.md"),
+    },
+    Entry {
         check: &pipeline_loader_wait::CHECK,
         source: include_str!("pipeline/loader_wait.rs"),
         cases: include_str!("../../cases/pipeline/loader-wait.md"),
+    },
+    Entry {
+        check: &framework_sync_calls::CHECK,
+        source: include_str!("framework/sync_calls.rs"),
+        cases: include_str!("../../cases/framework/sync-calls.md"),
     },
 ];

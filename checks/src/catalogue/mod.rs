@@ -7,6 +7,8 @@ mod common;
 mod docs;
 #[rustfmt::skip]
 mod generated;
+mod ncu;
+mod traced;
 
 pub use docs::{Case, Docs};
 

@@ -1,6 +1,8 @@
 //! Turns a case of a case file into facts, and compares a finding with what the case expects.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+mod trace;
+
 use checks::catalogue::Case;
 use checks::fact::Fact;
 use checks::report::Finding;
@@ -11,6 +13,9 @@ pub(crate) fn facts(case: &Case) -> Result<Facts, String> {
     let mut intake = Intake::new();
     for (name, text) in &case.inputs {
         intake.add(name, text.as_bytes());
+    }
+    for (name, text) in &case.traces {
+        intake.add(name, trace::json(text)?.as_bytes());
     }
     let (inputs, mut subjects) = intake.finish();
     if let Some(i) = inputs.iter().find(|i| i.kind == "unknown") {
