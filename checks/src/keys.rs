@@ -367,5 +367,6 @@ keys! {
 
     // runs, in sum
     STEPS: i64 = "steps", "", "training steps recorded";
+    LOG_RECOMPILE_LIMIT: bool = "train_log.recompile_limit", "", "the training log says that the limit of recompilations was reached";
     KERNELS: i64 = "kernels", "", "kernels in a profiler trace";
 }

@@ -67,6 +67,16 @@ mod compute_tensor_core_use;
 mod compute_trace_validity;
 #[path = "pipeline/loader_wait.rs"]
 mod pipeline_loader_wait;
+#[path = "framework/autograd_overhead.rs"]
+mod framework_autograd_overhead;
+#[path = "framework/compile_churn.rs"]
+mod framework_compile_churn;
+#[path = "framework/cuda_graphs.rs"]
+mod framework_cuda_graphs;
+#[path = "framework/debug_modes.rs"]
+mod framework_debug_modes;
+#[path = "framework/optimizer_impl.rs"]
+mod framework_optimizer_impl;
 #[path = "framework/sync_calls.rs"]
 mod framework_sync_calls;
 
@@ -104,6 +114,11 @@ pub(super) static CHECKS: &[&Check] = &[
     &compute_tensor_core_use::CHECK,
     &compute_trace_validity::CHECK,
     &pipeline_loader_wait::CHECK,
+    &framework_autograd_overhead::CHECK,
+    &framework_compile_churn::CHECK,
+    &framework_cuda_graphs::CHECK,
+    &framework_debug_modes::CHECK,
+    &framework_optimizer_impl::CHECK,
     &framework_sync_calls::CHECK,
 ];
 
@@ -268,6 +283,31 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &pipeline_loader_wait::CHECK,
         source: include_str!("pipeline/loader_wait.rs"),
         cases: include_str!("../../cases/pipeline/loader-wait.md"),
+    },
+    Entry {
+        check: &framework_autograd_overhead::CHECK,
+        source: include_str!("framework/autograd_overhead.rs"),
+        cases: include_str!("../../cases/framework/autograd-overhead.md"),
+    },
+    Entry {
+        check: &framework_compile_churn::CHECK,
+        source: include_str!("framework/compile_churn.rs"),
+        cases: include_str!("../../cases/framework/compile-churn.md"),
+    },
+    Entry {
+        check: &framework_cuda_graphs::CHECK,
+        source: include_str!("framework/cuda_graphs.rs"),
+        cases: include_str!("../../cases/framework/cuda-graphs.md"),
+    },
+    Entry {
+        check: &framework_debug_modes::CHECK,
+        source: include_str!("framework/debug_modes.rs"),
+        cases: include_str!("../../cases/framework/debug-modes.md"),
+    },
+    Entry {
+        check: &framework_optimizer_impl::CHECK,
+        source: include_str!("framework/optimizer_impl.rs"),
+        cases: include_str!("../../cases/framework/optimizer-impl.md"),
     },
     Entry {
         check: &framework_sync_calls::CHECK,

@@ -181,6 +181,9 @@ pub(super) fn pct(share: f64) -> String {
 /// Share → "at most N times faster".
 pub(super) fn at_most(share: f64) -> String {
     let gain = 1.0 / (1.0 - share.min(0.999));
+    if gain < 1.05 {
+        return "less than 5 % to gain".into();
+    }
     if gain >= 10.0 { format!("at most {gain:.0} times faster") } else { format!("at most {gain:.1} times faster") }
 }
 

@@ -28,8 +28,13 @@ pub(super) fn launch_idle(pieces: &[Piece]) -> Vec<Span> {
     union(pieces.iter().filter(is_launch).map(|p| (p.start, p.end)).collect())
 }
 
-/// Launches of the window.
-pub(super) fn launches(cx: &Cx) -> Launch {
+/// Idle time of any cause.
+pub(super) fn all_idle(pieces: &[Piece]) -> Vec<Span> {
+    union(pieces.iter().map(|p| (p.start, p.end)).collect())
+}
+
+/// Launches of the window; `idle` is when the device did nothing.
+pub(super) fn launches(cx: &Cx, idle: &[Span]) -> Launch {
     let mut out = Launch::default();
     let (mut kernels, mut calls, mut delays) = (Vec::new(), Vec::new(), Vec::new());
     let starts: Vec<i64> = cx.model.on_device().map(|(_, g)| g.start).collect();
@@ -66,7 +71,7 @@ pub(super) fn launches(cx: &Cx) -> Launch {
             out.slow_ms += ms(took);
             let ahead = launched.partition_point(|t| *t < c.start);
             let done = starts.partition_point(|t| *t < c.start);
-            if ahead.saturating_sub(done) >= FULL_QUEUE {
+            if ahead.saturating_sub(done) >= FULL_QUEUE || within(idle, (c.start, c.end)) * 10 < took {
                 out.slow_full_queue_ms += ms(took);
             } else if within(&loading, (c.start, c.end)) > 0 {
                 out.slow_loading_ms += ms(took);
@@ -281,14 +286,15 @@ pub(super) fn compile(cx: &Cx) -> Compile {
     out
 }
 
-/// The profiler's own work in the window.
-pub(super) fn overheads(cx: &Cx) -> Vec<(String, f64)> {
+/// The profiler's own work while the device was idle: a command buffer that is full because the device is busy costs
+/// nothing.
+pub(super) fn overheads(cx: &Cx, idle: &[Span]) -> Vec<(String, f64)> {
     let mut by_name: HashMap<&str, Vec<Span>> = HashMap::new();
     for h in cx.model.rec.host.iter().filter(|h| h.kind == HostKind::Overhead) {
         by_name.entry(cx.model.name(h.name)).or_default().push((h.start, h.end));
     }
     let mut out: Vec<(String, f64)> =
-        by_name.into_iter().map(|(n, s)| (n.to_owned(), total_ms(&clip(&union(s), cx.span())))).collect();
+        by_name.into_iter().map(|(n, s)| (n.to_owned(), total_ms(&intersect(&union(s), idle)))).collect();
     out.retain(|o| o.1 > 0.0);
     out.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     out

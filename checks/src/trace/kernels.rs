@@ -64,7 +64,7 @@ impl Kernels {
             if ns >= GEOMETRY_MIN_NS && g.blocks > 0 && class.family != Family::Comm {
                 let t = ms(ns);
                 out.geometry.known_ms += t;
-                if sms.is_some_and(|s| g.blocks < s) && !class.small_grid_by_design {
+                if sms.is_some_and(|s| leaves_dark(g.blocks, s)) && !class.small_grid_by_design {
                     out.geometry.small_ms += t;
                     let e = small.entry(g.name).or_default();
                     *e = (e.0 + ns, e.1.max(g.blocks));
@@ -85,6 +85,11 @@ impl Kernels {
         out.top = table(cx, &rows);
         out
     }
+}
+
+/// A grid that leaves at least a fifth of the multiprocessors without a block: 128 blocks on 132 are no waste.
+fn leaves_dark(blocks: u32, sms: u32) -> bool {
+    u64::from(blocks) * 5 <= u64::from(sms) * 4
 }
 
 fn top_of(times: impl Iterator<Item = (NameId, i64)>) -> Option<NameId> {

@@ -47,6 +47,7 @@ pub fn analyse(rec: Recording, mode: WindowMode) -> TraceSummary {
     let model = &cx.model;
     let rec = &model.rec;
     let idle = host::launch_idle(&pieces);
+    let all_idle = host::all_idle(&pieces);
     let loader = gaps::loader_waits(model, cx.thread());
     let kernels = kernels::Kernels::new(&cx);
     TraceSummary {
@@ -69,7 +70,7 @@ pub fn analyse(rec: Recording, mode: WindowMode) -> TraceSummary {
         loader_iter: host::loader_iter(&cx),
         comm: kernels::comm(&cx, &busy),
         copies: kernels::copies(&cx, &busy),
-        launch: host::launches(&cx),
+        launch: host::launches(&cx, &all_idle),
         sync: host::syncs(&cx),
         allocator: host::allocator(&cx),
         top: kernels.top,
@@ -79,7 +80,7 @@ pub fn analyse(rec: Recording, mode: WindowMode) -> TraceSummary {
         autograd: host::autograd(&cx, &idle),
         optimizer: host::optimizer(&cx, &idle),
         compile: host::compile(&cx),
-        overheads: host::overheads(&cx),
+        overheads: host::overheads(&cx, &all_idle),
         gaps: host::gap_rows(&cx, &gaps, &pieces),
         compute_streams: kernels.streams,
         data_parallel: host::uses(&cx, names::HostClass::DataParallel),

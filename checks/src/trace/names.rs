@@ -152,6 +152,8 @@ pub enum Family {
     Comm,
     /// Matrix product.
     Gemm,
+    /// Matrix times vector: bound by memory, so that Tensor Cores would not help.
+    Matvec,
     /// Convolution.
     Conv,
     /// Fused attention.
@@ -255,7 +257,9 @@ fn family(n: &str, has: &dyn Fn(&[&str]) -> bool) -> Family {
         "convolution",
     ]) {
         Family::Conv
-    } else if has(&["gemm", "nvjet_", "gemv", "cutlass", "cijk_", "matmul", "wmma"]) && !has(&["elementwise"]) {
+    } else if has(&["gemv", "dot_kernel", "gemmk1", "gemmsn"]) {
+        Family::Matvec
+    } else if has(&["gemm", "nvjet_", "cutlass", "cijk_", "matmul", "wmma"]) && !has(&["elementwise"]) {
         Family::Gemm
     } else if has(&["softmax"]) {
         Family::Softmax
@@ -293,7 +297,7 @@ fn tensor(n: &str, has: &dyn Fn(&[&str]) -> bool, family: Family) -> Option<bool
     {
         return Some(true);
     }
-    if has(&["sgemm", "dgemm", "f32f32", "simt", "gemv", "gemmsn", "gemmk1", "magma_", "scudnn", "hcudnn", "winograd"])
+    if has(&["sgemm", "dgemm", "f32f32", "simt", "magma_", "scudnn", "hcudnn", "winograd"])
         || has(&[
             "dgrad_engine",
             "wgrad_alg",
@@ -304,7 +308,6 @@ fn tensor(n: &str, has: &dyn Fn(&[&str]) -> bool, family: Family) -> Option<bool
             "fft",
             "explicit_convolve",
         ])
-        || has(&["dot_kernel", "gemvx"])
     {
         return Some(false);
     }

@@ -71,7 +71,7 @@ pub struct TraceSummary {
     pub optimizer: Optimizer,
     /// Compilation.
     pub compile: Compile,
-    /// The profiler's own work in the window, by name, the longest first.
+    /// The profiler's own work in the window while the device was idle, by name, the longest first.
     pub overheads: Vec<(String, f64)>,
     /// Longest idle gaps, the longest first.
     pub gaps: Vec<GapRow>,
@@ -217,7 +217,7 @@ pub struct Launch {
     pub slow: u64,
     /// Their time.
     pub slow_ms: f64,
-    /// Of that, with a full queue (the device is the limit).
+    /// Of that, with a full queue, or while the device was busy all the time (it is the limit).
     pub slow_full_queue_ms: f64,
     /// Of that, while a module was loaded for its first use.
     pub slow_loading_ms: f64,
@@ -308,7 +308,7 @@ impl Products {
 pub struct Geometry {
     /// Kernel time whose grid is known.
     pub known_ms: f64,
-    /// Of that, with fewer blocks than the device has multiprocessors.
+    /// Of that, with so few blocks that at least a fifth of the device's multiprocessors have none.
     pub small_ms: f64,
     /// Of that, with a block that wastes lanes.
     pub ragged_ms: f64,

@@ -14,7 +14,7 @@
 //!
 //! # Limits
 //! Persistent, cluster and split kernels, fused attention and communication use few blocks by design and are left out,
-//! as are kernels below 5 µs, which belong to launching. Kernels that run beside others on a second stream may be fine.
+//! as are kernels below 5 µs, which belong to launching, and grids that reach four fifths of the SMs. Kernels that run beside others on a second stream may be fine.
 //!
 //! # References
 //! Nsight Compute rule LaunchConfiguration; CUDA C++ best practices guide, execution configuration.
@@ -76,7 +76,7 @@ fn from_trace(cx: &Ctx<'_>, t: &Traced<'_>) -> Result<Verdict, Missing> {
     Ok(Verdict::new(
         level,
         format!(
-            "Kernels with fewer blocks than the {sms} multiprocessors take {} of each step: {name} runs on {blocks} block{} and leaves the rest of the GPU dark; {}.",
+            "Kernels with too few blocks for the {sms} multiprocessors take {} of each step: {name} runs on {blocks} block{} and leaves the rest of the GPU dark; {}.",
             pct(of_step),
             if *blocks == 1 { "" } else { "s" },
             at_most(gain)

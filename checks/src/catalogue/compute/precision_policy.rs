@@ -28,7 +28,7 @@ crate::check! {
     core: true, minutes: 2, evidence: [Steps, CollectEnv, Trace, Nsys], under: ["compute/tensor-core-use"],
     limits: {
         fp32_share = 0.20, "", "layers-4-6, compute/precision-policy: 20 % of product time in 32 bits";
-        step_share = 0.02, "", "below 2 % of the step a change of numbers is not worth it; our choice";
+        step_share = 0.10, "", "layers-4-6, compute/tensor-core-use: products below 10 % of the step are worth knowing only";
         speedup = 8.0, "", "NVIDIA data sheets: TF32 Tensor Core against FP32 rate, A100 8.0, H100 7.4";
     },
 }
@@ -51,10 +51,19 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
     let fp32_ms = if p.known_input_ms > 0.0 { (p.fp32_input_ms - p.fp32_on_tensor_ms).max(0.0) } else { p.plain_ms };
     let share = fp32_ms / p.total_ms();
     let of_step = t.device_share(fp32_ms);
-    if share < cx.limit(&fp32_share) || of_step < cx.limit(&step_share) {
+    if share < cx.limit(&fp32_share) {
         return Ok(Verdict::pass(format!("{} of product time is in 32 bits without TF32.", pct(share))).confidence(t.confidence()));
     }
     let gain = of_step * (1.0 - 1.0 / cx.limit(&speedup));
+    if of_step < cx.limit(&step_share) {
+        return Ok(Verdict::info(format!(
+            "{} of product time is in 32 bits without TF32, but that is only {} of the step.",
+            pct(share),
+            pct(of_step)
+        ))
+        .cost(of_step, gain)
+        .confidence(t.confidence()));
+    }
     let setting = setting(cx);
     let told = setting.as_ref().map_or(String::new(), |(_, v)| format!(" (the run says: matmul precision \"{v}\")"));
     Ok(Verdict::warn(format!(
