@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::driver_files::DriverFiles;
 use super::kernel::{self, KernelLog};
 use super::parts::Parts;
+use super::read::Text;
 use super::{Kind, Part};
 use crate::fact::{Trust, bus_id};
 use crate::keys;
@@ -16,6 +17,8 @@ use crate::record::{Boot, KernelEvent, KernelKind};
 
 /// The rule between two sections: 44 underscores on a line of their own.
 const RULE: &str = "____________________________________________";
+/// Most of a section that is kept; kernel logs are read as they come and have no limit.
+const SECTION_MAX: usize = 32 << 20;
 /// Sections that are named in the note about what was not read.
 const NAMED: usize = 8;
 
@@ -23,88 +26,64 @@ pub(super) fn looks(head: &str) -> bool {
     head.contains("Start of NVIDIA bug report log file")
 }
 
-/// Opens a whole report.
-pub(super) fn open(text: &str, parts: &mut Parts) {
-    let mut report = Report { part: parts.start(Kind::BugReport), ..Report::new() };
-    report.part.bytes = text.len() as u64;
-    let mut inner = Vec::new();
-    for s in sections(text) {
-        if !report.section(&s) {
-            inner.push(s);
-        }
+/// Opens a report, in chunks of whole lines.
+pub(super) fn open(text: &mut Text<'_>, parts: &mut Parts) {
+    let mut report = Report::new(parts.start(Kind::BugReport));
+    let at = parts.len();
+    parts.push("", parts.start(Kind::BugReport));
+    parts.keep(at, text.first);
+    report.feed(text.first, parts);
+    while let Some(chunk) = text.more() {
+        parts.keep(at, &chunk);
+        report.feed(&chunk, parts);
     }
-    let host = report.part.host.clone();
-    parts.push("", report.finish());
-    let (at, first) = (parts.len() - 1, parts.len());
-    let mut unread: Vec<&str> = Vec::new();
-    for s in &inner {
-        let before = parts.len();
-        parts.inner(s.title, s.body, s.kind(), s.first_line);
-        if parts.len() == before && !s.body.trim().is_empty() {
-            unread.push(s.title);
-        }
+    report.end_section(parts);
+    let part = report.finish();
+    for (_, child) in parts.since(at) {
+        child.host.clone_from(&part.host);
     }
-    for (_, part) in parts.since(first) {
-        part.host = host.clone();
-    }
-    if let Some((_, part)) = parts.since(at).first_mut().filter(|_| !unread.is_empty()) {
-        let more = unread.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        unread.truncate(NAMED);
-        part.note(None, format!("Sections that are not read: {}{more}.", unread.join(", ")));
+    if let Some((_, parent)) = parts.since(at).first_mut() {
+        *parent = part;
     }
 }
 
-/// A section: the path or command that it is of, and what it printed.
+/// A section as it is read.
+#[derive(Debug)]
+struct Open {
+    title: String,
+    /// Line of the first one of the body, from 1.
+    first_line: u32,
+    body: Body,
+}
+
+/// Where the lines of a section go.
+#[derive(Debug)]
+enum Body {
+    /// Kept until the section ends.
+    Kept(String),
+    /// A kernel log, which can be large.
+    Log(View, Box<KernelLog>),
+    /// The logs that were searched; the last one that was headed.
+    Scan(Option<(View, Box<KernelLog>)>),
+}
+
+/// A section that was kept: the path or command that it is of, and what it printed.
 #[derive(Debug)]
 struct Section<'t> {
     title: &'t str,
     body: &'t str,
-    /// Line of the first one of `body`, from 1.
     first_line: u32,
 }
 
 impl Section<'_> {
+    /// What the command prints, for outputs without marks of their own.
     fn kind(&self) -> Option<Kind> {
-        let name = self.title.split_whitespace().next().unwrap_or("").rsplit('/').next().unwrap_or("");
-        match name {
-            "lsmod" | "modules" => Some(Kind::ProcModules),
-            _ => None,
-        }
+        let name = self.title.split_whitespace().next()?.rsplit('/').next()?;
+        matches!(name, "lsmod" | "modules").then_some(Kind::ProcModules)
     }
 }
 
-/// Cuts a report at its rules. The title is the first line behind a rule, `*** ` taken off; an `ls` line follows a path.
-fn sections(text: &str) -> Vec<Section<'_>> {
-    let mut out = Vec::new();
-    let (mut line, mut counted, mut from) = (1u32, 0, 0);
-    let mut push = |from: usize, to: usize| {
-        let body = &text[from..to];
-        let start = body.len() - body.trim_start().len();
-        line += lines(&text[counted..from + start]);
-        counted = from + start;
-        let body = &body[start..];
-        let Some((title, rest)) = body.split_once('\n') else { return };
-        let (rest, skipped) = match rest.strip_prefix("*** ls:").and_then(|r| r.split_once('\n')) {
-            Some((_, r)) => (r, 2),
-            None => (rest, 1),
-        };
-        out.push(Section { title: title.trim_start_matches("*** ").trim(), body: rest, first_line: line + skipped });
-    };
-    for at in memchr::memmem::find_iter(text.as_bytes(), RULE.as_bytes()) {
-        // Only a rule that fills its line; a longer one is met at its start only.
-        let begins = at == 0 || text.as_bytes()[at - 1] == b'\n';
-        if !begins || at < from {
-            continue;
-        }
-        push(from, at);
-        from = at + text[at..].find('\n').map_or(text.len() - at, |n| n + 1);
-    }
-    push(from, text.len());
-    out
-}
-
-fn lines(s: &str) -> u32 {
+fn count(s: &str) -> u32 {
     u32::try_from(memchr::memchr_iter(b'\n', s.as_bytes()).count()).unwrap_or(u32::MAX)
 }
 
@@ -119,18 +98,104 @@ enum View {
 
 struct Report {
     part: Part,
+    /// Line of the next byte, from 1.
+    line: u32,
+    open: Option<Open>,
     files: DriverFiles,
     numa: BTreeMap<String, (i64, u32, String)>,
     logs: Vec<(View, KernelLog)>,
+    unread: Vec<String>,
 }
 
 impl Report {
-    fn new() -> Self {
+    fn new(part: Part) -> Self {
         Self {
-            part: Part::new(0, Kind::BugReport),
+            part,
+            line: 1,
+            open: None,
             files: DriverFiles::default(),
             numa: BTreeMap::new(),
             logs: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    fn feed(&mut self, text: &str, parts: &mut Parts) {
+        self.part.bytes += text.len() as u64;
+        let mut from = 0;
+        for at in memchr::memmem::find_iter(text.as_bytes(), RULE.as_bytes()) {
+            // Only a rule that begins its line; a longer one is met once.
+            let begins = at == 0 || text.as_bytes()[at - 1] == b'\n';
+            if !begins || at < from {
+                continue;
+            }
+            self.lines(&text[from..at]);
+            self.end_section(parts);
+            from = at + text[at..].find('\n').map_or(text.len() - at, |n| n + 1);
+            self.line += 1;
+        }
+        self.lines(&text[from..]);
+    }
+
+    /// Lines between two rules. The first one that is not empty is the title.
+    fn lines(&mut self, mut text: &str) {
+        while self.open.is_none() && !text.is_empty() {
+            let (raw, rest) = text.split_once('\n').unwrap_or((text, ""));
+            self.line += 1;
+            text = rest;
+            let title = raw.trim_start_matches("*** ").trim();
+            if !title.is_empty() {
+                self.open = Some(Open {
+                    title: title.to_owned(),
+                    first_line: self.line,
+                    body: Body::of(title, self.part.input),
+                });
+            }
+        }
+        let Some(open) = &mut self.open else { return };
+        // A path is followed by what `ls` says about it.
+        if open.first_line == self.line
+            && let Some((_, rest)) = text.strip_prefix("*** ls:").and_then(|t| t.split_once('\n'))
+        {
+            self.line += 1;
+            open.first_line = self.line;
+            text = rest;
+        }
+        if text.is_empty() {
+            return;
+        }
+        match &mut open.body {
+            Body::Kept(kept) => {
+                let room = SECTION_MAX.saturating_sub(kept.len());
+                kept.push_str(&text[..text.floor_char_boundary(room)]);
+            }
+            Body::Log(_, log) => {
+                // An empty one learns its first line here.
+                log.feed_at(text, self.line);
+            }
+            Body::Scan(current) => scan(text, self.line, current, &mut self.logs, self.part.input),
+        }
+        self.line += count(text);
+    }
+
+    fn end_section(&mut self, parts: &mut Parts) {
+        let Some(open) = self.open.take() else { return };
+        match open.body {
+            Body::Log(view, log) => self.logs.push((view, *log)),
+            Body::Scan(current) => self.logs.extend(current.map(|(view, log)| (view, *log))),
+            Body::Kept(body) => {
+                if body.len() >= SECTION_MAX {
+                    let text = format!("Only the first {} MiB of “{}” were read.", SECTION_MAX >> 20, open.title);
+                    self.part.note(Some(open.first_line), text);
+                }
+                let s = Section { title: &open.title, body: &body, first_line: open.first_line };
+                if !self.section(&s)
+                    && !parts.stretch(s.title, s.body, s.kind(), s.first_line)
+                    && !body.trim().is_empty()
+                {
+                    self.unread.push(open.title);
+                }
+            }
         }
     }
 
@@ -145,12 +210,6 @@ impl Report {
             }
         } else if title.starts_with("/sys/bus/pci/devices/") && title.ends_with("/numa_node") {
             self.numa(s);
-        } else if title.starts_with("Scanning kernel log files") {
-            self.scan(s);
-        } else if title == "dmesg:" || title.ends_with("/dmesg") || title.starts_with("dmesg ") {
-            self.log(View::Present, s.first_line, s.body);
-        } else if title.starts_with("journalctl") && (title.contains(" -k") || title.contains("_TRANSPORT=kernel")) {
-            self.log(journal(title), s.first_line, s.body);
         } else if title == "/proc/meminfo" {
             self.each(s, Self::meminfo);
         } else if title == "/proc/version" {
@@ -196,34 +255,6 @@ impl Report {
         {
             self.numa.insert(a, (node, s.first_line, raw.to_owned()));
         }
-    }
-
-    /// `  /var/log/kern.log:` and `  journalctl -b -1:` head the logs that were searched.
-    fn scan(&mut self, s: &Section<'_>) {
-        let mut open: Option<(View, u32, usize)> = None;
-        let (mut at, mut n) = (0, s.first_line);
-        for raw in s.body.split_inclusive('\n') {
-            let name =
-                raw.trim_end().strip_suffix(':').and_then(|l| l.strip_prefix("  ")).filter(|l| !l.starts_with(' '));
-            if let Some(name) = name.filter(|l| l.starts_with('/') || l.starts_with("journalctl")) {
-                if let Some((view, line, from)) = open {
-                    self.log(view, line, &s.body[from..at]);
-                }
-                let view = if name.starts_with('/') { View::File } else { journal(name) };
-                open = Some((view, n + 1, at + raw.len()));
-            }
-            at += raw.len();
-            n += 1;
-        }
-        if let Some((view, line, from)) = open {
-            self.log(view, line, &s.body[from..]);
-        }
-    }
-
-    fn log(&mut self, view: View, line: u32, text: &str) {
-        let mut log = KernelLog::new(self.part.input).at_line(line);
-        log.feed(text);
-        self.logs.push((view, log));
     }
 
     fn meminfo(&mut self, n: u32, raw: &str) {
@@ -288,6 +319,12 @@ impl Report {
     }
 
     fn finish(mut self) -> Part {
+        if !self.unread.is_empty() {
+            let more = self.unread.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            self.unread.truncate(NAMED);
+            self.part.note(None, format!("Sections that are not read: {}{more}.", self.unread.join(", ")));
+        }
         for (i, (node, n, raw)) in self.numa.values().enumerate() {
             self.part.put(&keys::GPU_NUMA, &[i], *node, Trust::Text, *n, raw);
         }
@@ -302,6 +339,52 @@ impl Report {
         }
         self.part
     }
+}
+
+impl Body {
+    fn of(title: &str, input: u32) -> Self {
+        let log = |view| Self::Log(view, Box::new(KernelLog::new(input)));
+        if title.starts_with("Scanning kernel log files") {
+            Self::Scan(None)
+        } else if title == "dmesg:" || title.ends_with("/dmesg") || title.starts_with("dmesg ") {
+            log(View::Present)
+        } else if title.starts_with("journalctl") && (title.contains(" -k") || title.contains("_TRANSPORT=kernel")) {
+            log(journal(title))
+        } else {
+            Self::Kept(String::new())
+        }
+    }
+}
+
+/// `  /var/log/kern.log:` and `  journalctl -b -1:` head the logs that were searched.
+fn scan(
+    text: &str,
+    line: u32,
+    open: &mut Option<(View, Box<KernelLog>)>,
+    logs: &mut Vec<(View, KernelLog)>,
+    input: u32,
+) {
+    let feed = |open: &mut Option<(View, Box<KernelLog>)>, from: usize, to: usize, line: u32| {
+        if let Some((_, log)) = open.as_mut().filter(|_| from < to) {
+            log.feed_at(&text[from..to], line);
+        }
+    };
+    let (mut from, mut from_line) = (0, line);
+    let (mut at, mut n) = (0, line);
+    for raw in text.split_inclusive('\n') {
+        let next = at + raw.len();
+        n += 1;
+        let heads = raw.starts_with("  /") || raw.starts_with("  journalctl");
+        if let Some(name) = raw.trim().strip_suffix(':').filter(|_| heads) {
+            feed(open, from, at, from_line);
+            logs.extend(open.take().map(|(view, log)| (view, *log)));
+            let view = if name.starts_with('/') { View::File } else { journal(name) };
+            *open = Some((view, Box::new(KernelLog::new(input))));
+            (from, from_line) = (next, n);
+        }
+        at = next;
+    }
+    feed(open, from, text.len(), from_line);
 }
 
 /// `journalctl -b -0` is this boot, `-b -1` the one before.
@@ -375,26 +458,4 @@ fn ends_in_present_boot(file: &[KernelEvent], known: &[KernelEvent], running: Op
         last.iter()
             .any(|e| e.text == p.text && e.since_boot_s.zip(p.since_boot_s).is_some_and(|(a, b)| same_time(a, b)))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sections_keep_their_lines() {
-        let text = format!(
-            "{RULE}\n\nStart of x\na\n\n{RULE}\n\n*** /proc/version\n*** ls: -r--r--r-- 1 root root\nLinux\n{RULE}\n*** /sys/x\n*** ls: y\n0\n\n{RULE}\n\ndmesg:\n\n[ 1.0] x\n"
-        );
-        let got: Vec<(&str, &str, u32)> =
-            sections(&text).into_iter().map(|s| (s.title, s.body.trim_end(), s.first_line)).collect();
-        assert_eq!(
-            got,
-            [("Start of x", "a", 4), ("/proc/version", "Linux", 10), ("/sys/x", "0", 14), ("dmesg:", "\n[ 1.0] x", 19)]
-        );
-        for s in sections(&text) {
-            let line = text.lines().nth(s.first_line as usize - 1).unwrap_or("");
-            assert_eq!(s.body.lines().next().unwrap_or(""), line);
-        }
-    }
 }

@@ -6,6 +6,8 @@ use std::io::{self, Read};
 
 /// Most decoded text that is kept in memory. Formats that can be larger read the stream instead.
 pub const TEXT_MAX: usize = 96 << 20;
+/// Bytes that are read at a time of a text that is larger.
+pub const CHUNK: usize = 8 << 20;
 /// Bytes that are looked at to recognise a format.
 pub const HEAD: usize = 64 << 10;
 /// Compressed layers that are opened (a `.gz` inside a `.zst`), against endless nesting.
@@ -19,6 +21,9 @@ pub struct Decoded<'a> {
     /// Set when the stream ended in an error.
     pub error: Option<String>,
     read: u64,
+    /// Bytes behind the last line that [`Self::text`] or [`Self::more`] gave.
+    carry: Vec<u8>,
+    order: Option<Utf16>,
 }
 
 impl std::fmt::Debug for Decoded<'_> {
@@ -44,7 +49,7 @@ pub fn open<'a>(read: impl Read + 'a) -> Result<Decoded<'a>, String> {
             });
         }
         let Some(packing) = packed else {
-            return Ok(Decoded { read: head.len() as u64, head, rest: stream, error });
+            return Ok(Decoded { read: head.len() as u64, head, rest: stream, error, carry: Vec::new(), order: None });
         };
         if layer == LAYERS {
             return Err(format!("Compressed more than {LAYERS} times; unpack it first."));
@@ -126,20 +131,53 @@ impl<'a> Decoded<'a> {
     }
 
     /// The whole text: UTF-8 (invalid bytes replaced) or UTF-16, line ends as `\n`, terminal escapes removed. The flag
-    /// says that it was cut at [`TEXT_MAX`].
+    /// says that there is more than [`TEXT_MAX`]; [`Self::more`] goes on behind the last whole line.
     pub fn text(&mut self) -> (String, bool) {
         let mut bytes = std::mem::take(&mut self.head);
+        self.order = utf16(&bytes);
         let room = TEXT_MAX.saturating_sub(bytes.len()) as u64;
+        self.fill(&mut bytes, room + 1);
+        let cut = bytes.len() > TEXT_MAX;
+        if cut {
+            self.carry = bytes.split_off(self.last_line(&bytes[..TEXT_MAX]));
+        }
+        (clean(to_utf8(bytes, self.order)), cut)
+    }
+
+    /// The next whole lines of a text that was cut, about [`CHUNK`] bytes.
+    pub fn more(&mut self) -> Option<String> {
+        let mut bytes = std::mem::take(&mut self.carry);
+        self.fill(&mut bytes, CHUNK as u64);
+        if bytes.is_empty() {
+            return None;
+        }
+        // Less than was asked for is the end of the stream.
+        if bytes.len() >= CHUNK {
+            self.carry = bytes.split_off(self.last_line(&bytes));
+        }
+        Some(clean(to_utf8(bytes, self.order)))
+    }
+
+    fn fill(&mut self, bytes: &mut Vec<u8>, most: u64) {
         let before = bytes.len();
         if self.error.is_none()
-            && let Err(e) = self.rest.by_ref().take(room + 1).read_to_end(&mut bytes)
+            && let Err(e) = self.rest.by_ref().take(most).read_to_end(bytes)
         {
             self.error = Some(e.to_string());
         }
         self.read += (bytes.len() - before) as u64;
-        let cut = bytes.len() > TEXT_MAX;
-        bytes.truncate(TEXT_MAX);
-        (clean(to_utf8(bytes)), cut)
+    }
+
+    /// Where the last whole line ends; all of it if there is no line end.
+    fn last_line(&self, bytes: &[u8]) -> usize {
+        match self.order {
+            None => memchr::memrchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1),
+            Some(order) => {
+                let unit = |p: &[u8]| order.unit(p) == u16::from(b'\n');
+                let units = bytes.chunks_exact(2).rposition(unit).map_or(bytes.len() / 2, |at| at + 1);
+                units * 2
+            }
+        }
     }
 }
 
@@ -172,6 +210,15 @@ enum Utf16 {
     Be,
 }
 
+impl Utf16 {
+    fn unit(self, pair: &[u8]) -> u16 {
+        match self {
+            Self::Le => u16::from_le_bytes([pair[0], pair[1]]),
+            Self::Be => u16::from_be_bytes([pair[0], pair[1]]),
+        }
+    }
+}
+
 fn utf16(head: &[u8]) -> Option<Utf16> {
     match head {
         [0xff, 0xfe, ..] => return Some(Utf16::Le),
@@ -192,12 +239,9 @@ fn utf16(head: &[u8]) -> Option<Utf16> {
     }
 }
 
-fn to_utf8(bytes: Vec<u8>) -> String {
-    if let Some(order) = utf16(&bytes) {
-        let units = bytes.chunks_exact(2).map(|p| match order {
-            Utf16::Le => u16::from_le_bytes([p[0], p[1]]),
-            Utf16::Be => u16::from_be_bytes([p[0], p[1]]),
-        });
+fn to_utf8(bytes: Vec<u8>, order: Option<Utf16>) -> String {
+    if let Some(order) = order {
+        let units = bytes.chunks_exact(2).map(|p| order.unit(p));
         return char::decode_utf16(units)
             .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
             .filter(|c| *c != '\u{feff}')

@@ -4,6 +4,7 @@
 //! It reads from [`std::io::Read`], never from a path, and it does not judge. Memory is bounded: text is kept up to
 //! [`decode::TEXT_MAX`]; formats that can be larger are read as a stream.
 
+mod archive;
 mod bug_report;
 mod collect_env;
 pub mod decode;
@@ -20,6 +21,7 @@ mod part;
 mod parts;
 mod paste;
 mod pci;
+mod read;
 mod recording;
 mod smi;
 mod snapshot;
@@ -30,16 +32,12 @@ use std::io::Read;
 pub use kind::Kind;
 pub use part::Part;
 
+use parts::Parts;
+
 use crate::evaluate::evaluate;
 use crate::fact::Facts;
 use crate::report::{Input, Note, Report, ReportDoc, SubjectId};
 use crate::settings::Settings;
-
-/// The text that the line numbers of an input count in: decompressed, decoded, and taken out of the paste or snapshot that
-/// it stood in. `part` counts the inputs of this file from 0. `None` if there is no such input or it is not text.
-pub fn text_of(part: u32, read: impl Read) -> Option<String> {
-    sniff::text_of(part, &mut decode::open(read).ok()?)
-}
 
 /// Everything that is known about one host or run.
 #[derive(Debug, Default)]
@@ -48,6 +46,16 @@ pub struct Subject {
     pub id: SubjectId,
     /// Its facts.
     pub facts: Facts,
+}
+
+/// The text of one of the parts that a file gives, by its place among them: what its lines are counted in. `None` if it has
+/// no text, or the file no such part.
+#[must_use]
+pub fn part_text(file: impl Read, nth: usize) -> Option<String> {
+    let mut decoded = decode::open(file).ok()?;
+    let mut parts = Parts::keeping(nth);
+    read::stream(&mut decoded, &mut parts);
+    parts.kept()
 }
 
 /// Collects inputs and joins them into subjects.
@@ -76,8 +84,9 @@ impl Intake {
                 return;
             }
         };
-        let parts = sniff::read(name, self.next(), &mut decoded);
-        for (label, part) in parts {
+        let mut parts = Parts::new(self.next());
+        read::stream(&mut decoded, &mut parts);
+        for (label, part) in parts.into_list() {
             let name = if label.is_empty() { name.to_owned() } else { format!("{name} → {label}") };
             self.push(file, &name, part);
         }

@@ -1,6 +1,7 @@
 //! The parts that one file gives, in order, and their indices. It does not know how a file is cut into them.
 
-use super::{Kind, Part, sniff};
+use super::decode::TEXT_MAX;
+use super::{Kind, Part, read};
 
 /// Texts inside texts that are opened: a bug report in a snapshot in an archive is three.
 const DEPTH: u32 = 4;
@@ -13,32 +14,33 @@ pub(super) struct Parts {
     base: u32,
     list: Vec<(String, Part)>,
     depth: u32,
-    /// The part whose text is asked for, and that text.
-    wanted: Option<u32>,
-    text: Option<String>,
+    wanted: Option<usize>,
+    kept: Option<String>,
 }
 
 impl Parts {
     /// No parts yet; the first will be the input of this index.
     pub(super) fn new(base: u32) -> Self {
-        Self { base, list: Vec::new(), depth: 0, wanted: None, text: None }
+        Self { base, list: Vec::new(), depth: 0, wanted: None, kept: None }
     }
 
-    /// No parts yet, counted from 0; the text of this one is kept.
-    pub(super) fn wanting(part: u32) -> Self {
-        Self { wanted: Some(part), ..Self::new(0) }
+    /// Parts that keep the text of one of them.
+    pub(super) fn keeping(wanted: usize) -> Self {
+        Self { wanted: Some(wanted), ..Self::new(0) }
     }
 
-    /// Offers the text that the lines of a part count in.
-    pub(super) fn keep(&mut self, part: &Part, text: &str) {
-        if self.wanted == Some(part.input) {
-            self.text = Some(text.to_owned());
+    /// The text of the part that was wanted.
+    pub(super) fn kept(self) -> Option<String> {
+        self.kept
+    }
+
+    /// Keeps (more of) the text of a part if it is the one that was wanted.
+    pub(super) fn keep(&mut self, nth: usize, text: &str) {
+        if self.wanted == Some(nth) {
+            let kept = self.kept.get_or_insert_default();
+            let room = TEXT_MAX.saturating_sub(kept.len());
+            kept.push_str(&text[..text.floor_char_boundary(room)]);
         }
-    }
-
-    /// The text that was asked for, if that part is text.
-    pub(super) fn into_text(self) -> Option<String> {
-        self.text
     }
 
     /// An empty part with the index that the next push gives it.
@@ -70,34 +72,46 @@ impl Parts {
 
     /// Reads a text that stands inside another one. `hint` is what it claims to be, for texts without marks of their own.
     pub(super) fn text(&mut self, label: &str, text: &str, hint: Option<Kind>) {
+        self.deeper(label, |parts| read::text(text, hint, parts));
+    }
+
+    /// Reads something that stands inside something else; false, and no part, if nothing recognised it.
+    pub(super) fn nested(&mut self, label: &str, read: impl FnOnce(&mut Self)) -> bool {
+        let first = self.list.len();
+        self.deeper(label, read);
+        let known = self.list[first..].iter().any(|(_, p)| p.kind != Kind::Unknown);
+        if !known {
+            self.list.truncate(first);
+        }
+        known
+    }
+
+    fn deeper(&mut self, label: &str, read: impl FnOnce(&mut Self)) {
         if self.depth >= DEPTH {
-            self.unknown(label, text.len() as u64, "Nested too deep; send it by itself.");
+            self.unknown(label, 0, "Nested too deep; send it by itself.");
             return;
         }
         self.depth += 1;
         let first = self.list.len();
-        sniff::read_text(text, hint, self);
+        read(self);
         self.depth -= 1;
-        let only = self.list.len() == first + 1;
         for (inner, _) in &mut self.list[first..] {
             *inner = match inner.as_str() {
                 "" => label.to_owned(),
-                _ if only => label.to_owned(),
                 more => format!("{label}, {more}"),
             };
         }
     }
 
-    /// Reads a stretch of a text that has parts of its own; what nothing recognises gives no part. Its lines are counted
-    /// in that text.
-    pub(super) fn inner(&mut self, label: &str, text: &str, hint: Option<Kind>, first_line: u32) {
+    /// Reads a stretch of a text that has parts of its own, whose lines are counted in that text; false, and no part, if
+    /// nothing recognised it.
+    pub(super) fn stretch(&mut self, label: &str, text: &str, hint: Option<Kind>, first_line: u32) -> bool {
         let first = self.list.len();
-        self.text(label, text, hint);
-        let kept: Vec<_> = self.list.drain(first..).filter(|(_, p)| p.kind != Kind::Unknown).collect();
-        for (label, mut part) in kept {
-            part.first_line += first_line - 1;
-            self.list.push((label, part));
+        let known = self.nested(label, |parts| read::text(text, hint, parts));
+        for (_, part) in &mut self.list[first..] {
+            part.first_line = part.first_line.saturating_add(first_line - 1);
         }
+        known
     }
 
     /// Parts so far.

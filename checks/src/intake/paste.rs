@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::Kind;
 
 /// A stretch of a text that comes from one command.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Section<'t> {
     /// Line of the first one of `text`, from 1.
     pub(super) first_line: u32,
@@ -19,6 +19,35 @@ pub(super) struct Section<'t> {
     pub(super) kind: Option<Kind>,
     /// The text, without the indentation of its first line.
     pub(super) text: Cow<'t, str>,
+}
+
+impl<'t> Section<'t> {
+    /// A text as one section.
+    pub(super) fn whole(text: &'t str) -> Self {
+        Self { first_line: 1, command: "", kind: None, text: Cow::Borrowed(text) }
+    }
+
+    /// Makes it begin on line 1, with empty lines for those before it.
+    pub(super) fn pad(&mut self) {
+        if self.first_line > 1 {
+            let mut text = "\n".repeat(self.first_line as usize - 1);
+            text.push_str(&self.text);
+            *self = Self { first_line: 1, text: Cow::Owned(text), ..Self::whole("") };
+        }
+    }
+
+    /// How many lines it has, empty ones at its end left out.
+    pub(super) fn lines(&self) -> u32 {
+        u32::try_from(self.text.trim_end().lines().count()).unwrap_or(u32::MAX)
+    }
+
+    /// "line 3" or "lines 3-9".
+    pub(super) fn range(&self) -> String {
+        match self.lines() {
+            0 | 1 => format!("line {}", self.first_line),
+            n => format!("lines {}-{}", self.first_line, self.first_line.saturating_add(n - 1)),
+        }
+    }
 }
 
 /// Takes mail quoting, non-breaking blanks and HTML entities away.

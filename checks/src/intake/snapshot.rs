@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::Kind;
 use super::parts::Parts;
+use super::read::Text;
 use crate::fact::{Fact, Place, Trust, Value};
 use crate::keys;
 use crate::snapshot::Collector;
@@ -52,10 +53,11 @@ pub(super) fn looks(head: &str) -> bool {
     head.starts_with('{') && (head.contains("\"kind\":\"snapshot\"") || head.contains("\"kind\": \"snapshot\""))
 }
 
-pub(super) fn open(text: &str, parts: &mut Parts) {
+pub(super) fn open(text: &mut Text<'_>, parts: &mut Parts) {
+    let text = text.first;
+    parts.keep(parts.len(), text);
     let mut part = parts.start(Kind::Snapshot);
     part.bytes = text.len() as u64;
-    parts.keep(&part, text);
     let snapshot: Snapshot = match serde_json::from_str(text) {
         Ok(s) => s,
         Err(e) => {

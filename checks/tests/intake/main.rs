@@ -3,5 +3,7 @@
 
 mod bad_input;
 mod common;
+mod containers;
 mod corpus;
 mod logs;
+mod paste;

@@ -95,7 +95,7 @@ pub(super) fn window(
 ) -> Result<Window, String> {
     let input = inputs.get(n).ok_or("There is no such input.")?;
     let before = inputs[..n].iter().rev().take_while(|i| i.file == input.file).count();
-    let text = match intake::text_of(u32::try_from(before).unwrap_or(u32::MAX), open()?) {
+    let text = match intake::part_text(open()?, before) {
         Some(text) => text,
         // Formats that are read from the stream keep no text; where they are text, they are the whole file.
         None => {

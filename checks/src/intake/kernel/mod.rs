@@ -13,7 +13,9 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 
-use super::{Part, pci};
+use super::parts::Parts;
+use super::read::Text;
+use super::{Kind, Part, pci};
 use crate::fact::{Place, Trust};
 use crate::keys;
 use crate::record::{Boot, KernelEvent, KernelKind};
@@ -126,6 +128,20 @@ pub(super) fn parse(text: &str, part: &mut Part) {
     log.finish(part);
 }
 
+/// Reads a log in chunks.
+pub(super) fn open(text: &mut Text<'_>, parts: &mut Parts) {
+    let mut part = parts.start(Kind::Dmesg);
+    let mut log = KernelLog::new(part.input);
+    parts.keep(parts.len(), text.first);
+    log.feed(text.first);
+    while let Some(chunk) = text.more() {
+        parts.keep(parts.len(), &chunk);
+        log.feed(&chunk);
+    }
+    log.finish(&mut part);
+    parts.push("", part);
+}
+
 /// A kernel log that is being read.
 #[derive(Debug)]
 pub(super) struct KernelLog {
@@ -172,10 +188,10 @@ impl KernelLog {
         }
     }
 
-    /// Starts on another line of the input.
-    pub(super) fn at_line(mut self, line: u32) -> Self {
+    /// Reads a chunk of whole lines of which the first is this line of the input.
+    pub(super) fn feed_at(&mut self, text: &str, line: u32) {
         self.line = line;
-        self
+        self.feed(text);
     }
 
     /// Reads a chunk of whole lines.
@@ -200,8 +216,13 @@ impl KernelLog {
             line += 1;
         }
         line += count_lines(&bytes[from..]);
-        let unfinished = u32::from(bytes.last().is_some_and(|b| *b != b'\n'));
-        self.lines += u64::from(line + unfinished - self.line);
+        // Empty lines around a log stand for other things and are no lines of it.
+        let body = text.trim_matches('\n');
+        if !body.is_empty() {
+            let front = bytes.iter().take_while(|b| **b == b'\n').count();
+            let back = text.len() - front - body.len();
+            self.lines += u64::from(line - self.line) + 1 - (front + back) as u64;
+        }
         self.line = line;
     }
 
