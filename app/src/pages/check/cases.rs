@@ -28,14 +28,16 @@ pub(super) fn Cases(cases: Vec<Case>) -> impl IntoView {
 
 #[component]
 fn One(case: Case) -> impl IntoView {
-    let Case { title, why, facts, inputs, mut expect } = case;
+    let Case { title, why, facts, inputs, traces, mut expect } = case;
     let verdict = if expect.is_empty() { None } else { level(expect.remove(0).trim()) };
-    let texts = inputs.into_iter().map(|(name, text)| {
-        view! {
-            <h4 class="sec-h">{format!("Input {name}")}</h4>
-            <pre class="redact">{cut(&text)}</pre>
-        }
-    });
+    let named = |what: &'static str| move |(name, text): (String, String)| (format!("{what} {name}"), text);
+    let texts =
+        inputs.into_iter().map(named("Input")).chain(traces.into_iter().map(named("Trace"))).map(|(name, text)| {
+            view! {
+                <h4 class="sec-h">{name}</h4>
+                <pre class="redact">{cut(&text)}</pre>
+            }
+        });
     view! {
         <details class="check" data-row="">
             <summary>
