@@ -3,16 +3,26 @@
 use super::Entry;
 use crate::check::Check;
 
+#[path = "driver/bar_resources.rs"]
+mod driver_bar_resources;
 #[path = "driver/clocks_restricted.rs"]
 mod driver_clocks_restricted;
+#[path = "driver/cuda_driver_compat.rs"]
+mod driver_cuda_driver_compat;
 #[path = "driver/driver_conflict.rs"]
 mod driver_driver_conflict;
 #[path = "driver/ecc_mode.rs"]
 mod driver_ecc_mode;
+#[path = "driver/gpu_arch_supported.rs"]
+mod driver_gpu_arch_supported;
+#[path = "driver/gpu_count.rs"]
+mod driver_gpu_count;
 #[path = "driver/gpu_lost.rs"]
 mod driver_gpu_lost;
 #[path = "driver/gsp_firmware.rs"]
 mod driver_gsp_firmware;
+#[path = "driver/inforom_valid.rs"]
+mod driver_inforom_valid;
 #[path = "driver/kernel_module_loaded.rs"]
 mod driver_kernel_module_loaded;
 #[path = "driver/module_flavour.rs"]
@@ -21,6 +31,10 @@ mod driver_module_flavour;
 mod driver_pcie_link_gen;
 #[path = "driver/pcie_link_width.rs"]
 mod driver_pcie_link_width;
+#[path = "driver/pcie_replays.rs"]
+mod driver_pcie_replays;
+#[path = "driver/pcie_upstream_bottleneck.rs"]
+mod driver_pcie_upstream_bottleneck;
 #[path = "driver/power_brake.rs"]
 mod driver_power_brake;
 #[path = "driver/power_cap.rs"]
@@ -33,6 +47,8 @@ mod driver_rm_init_failed;
 mod driver_thermal_throttle;
 #[path = "driver/util_vs_sm_activity.rs"]
 mod driver_util_vs_sm_activity;
+#[path = "driver/vbios_present.rs"]
+mod driver_vbios_present;
 #[path = "driver/version_mismatch.rs"]
 mod driver_version_mismatch;
 #[path = "driver/xid_events.rs"]
@@ -82,21 +98,29 @@ mod framework_sync_calls;
 
 /// Every check.
 pub(super) static CHECKS: &[&Check] = &[
+    &driver_bar_resources::CHECK,
     &driver_clocks_restricted::CHECK,
+    &driver_cuda_driver_compat::CHECK,
     &driver_driver_conflict::CHECK,
     &driver_ecc_mode::CHECK,
+    &driver_gpu_arch_supported::CHECK,
+    &driver_gpu_count::CHECK,
     &driver_gpu_lost::CHECK,
     &driver_gsp_firmware::CHECK,
+    &driver_inforom_valid::CHECK,
     &driver_kernel_module_loaded::CHECK,
     &driver_module_flavour::CHECK,
     &driver_pcie_link_gen::CHECK,
     &driver_pcie_link_width::CHECK,
+    &driver_pcie_replays::CHECK,
+    &driver_pcie_upstream_bottleneck::CHECK,
     &driver_power_brake::CHECK,
     &driver_power_cap::CHECK,
     &driver_recovery_action::CHECK,
     &driver_rm_init_failed::CHECK,
     &driver_thermal_throttle::CHECK,
     &driver_util_vs_sm_activity::CHECK,
+    &driver_vbios_present::CHECK,
     &driver_version_mismatch::CHECK,
     &driver_xid_events::CHECK,
     &runtime_debug_env::CHECK,
@@ -125,9 +149,19 @@ pub(super) static CHECKS: &[&Check] = &[
 /// Every check with its texts.
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
+        check: &driver_bar_resources::CHECK,
+        source: include_str!("driver/bar_resources.rs"),
+        cases: include_str!("../../cases/driver/bar-resources.md"),
+    },
+    Entry {
         check: &driver_clocks_restricted::CHECK,
         source: include_str!("driver/clocks_restricted.rs"),
         cases: include_str!("../../cases/driver/clocks-restricted.md"),
+    },
+    Entry {
+        check: &driver_cuda_driver_compat::CHECK,
+        source: include_str!("driver/cuda_driver_compat.rs"),
+        cases: include_str!("../../cases/driver/cuda-driver-compat.md"),
     },
     Entry {
         check: &driver_driver_conflict::CHECK,
@@ -140,6 +174,16 @@ pub(super) static ENTRIES: &[Entry] = &[
         cases: include_str!("../../cases/driver/ecc-mode.md"),
     },
     Entry {
+        check: &driver_gpu_arch_supported::CHECK,
+        source: include_str!("driver/gpu_arch_supported.rs"),
+        cases: include_str!("../../cases/driver/gpu-arch-supported.md"),
+    },
+    Entry {
+        check: &driver_gpu_count::CHECK,
+        source: include_str!("driver/gpu_count.rs"),
+        cases: include_str!("../../cases/driver/gpu-count.md"),
+    },
+    Entry {
         check: &driver_gpu_lost::CHECK,
         source: include_str!("driver/gpu_lost.rs"),
         cases: include_str!("../../cases/driver/gpu-lost.md"),
@@ -148,6 +192,11 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &driver_gsp_firmware::CHECK,
         source: include_str!("driver/gsp_firmware.rs"),
         cases: include_str!("../../cases/driver/gsp-firmware.md"),
+    },
+    Entry {
+        check: &driver_inforom_valid::CHECK,
+        source: include_str!("driver/inforom_valid.rs"),
+        cases: include_str!("../../cases/driver/inforom-valid.md"),
     },
     Entry {
         check: &driver_kernel_module_loaded::CHECK,
@@ -168,6 +217,16 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &driver_pcie_link_width::CHECK,
         source: include_str!("driver/pcie_link_width.rs"),
         cases: include_str!("../../cases/driver/pcie-link-width.md"),
+    },
+    Entry {
+        check: &driver_pcie_replays::CHECK,
+        source: include_str!("driver/pcie_replays.rs"),
+        cases: include_str!("../../cases/driver/pcie-replays.md"),
+    },
+    Entry {
+        check: &driver_pcie_upstream_bottleneck::CHECK,
+        source: include_str!("driver/pcie_upstream_bottleneck.rs"),
+        cases: include_str!("../../cases/driver/pcie-upstream-bottleneck.md"),
     },
     Entry {
         check: &driver_power_brake::CHECK,
@@ -198,6 +257,11 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &driver_util_vs_sm_activity::CHECK,
         source: include_str!("driver/util_vs_sm_activity.rs"),
         cases: include_str!("../../cases/driver/util-vs-sm-activity.md"),
+    },
+    Entry {
+        check: &driver_vbios_present::CHECK,
+        source: include_str!("driver/vbios_present.rs"),
+        cases: include_str!("../../cases/driver/vbios-present.md"),
     },
     Entry {
         check: &driver_version_mismatch::CHECK,
