@@ -41,7 +41,8 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
     // vfio-pci holds a GPU for a virtual machine; an excluded one was left out on purpose.
     let given_away = unlisted.as_ref().map_or(0, |u| u.value.iter().filter(|g| g.ends_with("vfio-pci")).count());
     let excluded = cx.facts.gpus().iter().filter(|g| cx.value(&keys::GPU_EXCLUDED, &[**g]) == Some(true)).count();
-    let missing = bus.value - listed.value - i64::try_from(given_away + excluded).unwrap_or(0);
+    let explained = i64::try_from(given_away + excluded).unwrap_or(0);
+    let missing = bus.value.saturating_sub(listed.value).saturating_sub(explained);
     if missing <= 0 {
         let more = match (given_away, excluded) {
             (0, 0) => String::new(),

@@ -111,7 +111,7 @@ fn slow_under_load(cx: &Ctx<'_>, gpu: usize, current: &Generation, together: i64
     };
     let text = format!("Under load the link runs at generation {} of {together}{rates}.", current.value);
     let evidence = Evidence { expected: Some(together.to_string()), ..current.evidence.clone() };
-    let verdict = if together - current.value >= 2 && !is_laptop(cx, gpu) && !is_guest(cx, gpu) {
+    let verdict = if together.saturating_sub(current.value) >= 2 && !is_laptop(cx, gpu) && !is_guest(cx, gpu) {
         Verdict::fail(text)
     } else {
         Verdict::warn(text).confidence(Confidence::Medium)
@@ -163,7 +163,7 @@ fn older_slot(cx: &Ctx<'_>, gpu: usize, device: Option<&Generation>, together: i
         link_gb_s(together, 16).map_or_else(|| "?".into(), |r| format!("{r:.1}"))
     );
     let evidence = Evidence { expected: Some(format!("a slot of generation {}", mine.value)), ..mine.evidence.clone() };
-    let by_setting = mine.value - together >= 2 || class(cx, gpu) == Some(Class::DataCentre);
+    let by_setting = mine.value.saturating_sub(together) >= 2 || class(cx, gpu) == Some(Class::DataCentre);
     let verdict =
         if by_setting { Verdict::warn(text).confidence(Confidence::Medium) } else { Verdict::info(text) };
     Some(verdict.with([evidence]).with(cx.get(&keys::PCIE_GEN_MAX, &[gpu]).map(|k| k.evidence(""))))
