@@ -20,7 +20,7 @@ pub struct Receipt {
     pub bytes_sent: Option<u64>,
     /// Samples that were left out, because the schedule was missed or there was no room.
     pub frames_shed: Option<u64>,
-    /// Mean cost of the step timings for the training process, in µs a step.
+    /// What the step timings cost the training process, in µs: the median over steps.
     pub shim_us_per_step: Option<f64>,
     /// What could not be read, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -19,6 +19,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Judge this node, or files from another one.
     Check(CheckArgs),
+    /// Record a command without touching it: samples, step timings, and the verdict at its end.
+    Run(RunArgs),
     /// Send files, recordings or a snapshot of this node to a server.
     Push(PushArgs),
     /// Pack the raw evidence of this node, and files, into one archive without names and secrets.
@@ -93,6 +95,36 @@ pub(crate) struct PushArgs {
     pub root: PathBuf,
 }
 
+/// `sextant run`.
+#[derive(Debug, Args)]
+#[command(after_help = "The exit status is the command's own; 126 if it cannot be executed, 127 if there is none.")]
+pub(crate) struct RunArgs {
+    /// Name of the run; without it that of the script.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Folder of the recording; without it one below sextant-runs.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Samples a second.
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = rate)]
+    pub hz: f64,
+    /// Take a profiler trace of N warm steps of rank 0. Those steps are slower and are reported apart.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub trace_steps: Option<u32>,
+    /// Say nothing but what the command says.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Send the recording to this server at the end.
+    #[arg(long, value_name = "URL", env = "SEXTANT_SERVER")]
+    pub server: Option<String>,
+    /// File that holds an upload token; only its owner may be able to read it.
+    #[arg(long, value_name = "FILE", env = "SEXTANT_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+    /// The command and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    pub command: Vec<String>,
+}
+
 /// `sextant bundle`.
 #[derive(Debug, Args)]
 pub(crate) struct BundleArgs {
@@ -117,6 +149,11 @@ impl CheckArgs {
     pub(crate) fn reads_node(&self) -> bool {
         self.live || ((self.files.is_empty() || self.seconds.is_some()) && !self.no_live)
     }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let hz: f64 = text.parse().map_err(|_| "a number of samples a second".to_owned())?;
+    if (0.1..=20.0).contains(&hz) { Ok(hz) } else { Err("between 0.1 and 20".to_owned()) }
 }
 
 fn check_id(id: &str) -> Result<String, String> {

@@ -8,6 +8,7 @@ mod cli;
 mod nvml;
 mod probe;
 mod push;
+mod run;
 mod sample;
 mod show;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Bundle(args) => bundle::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Push(args) => push::run(&args),
     };
     outcome.unwrap_or_else(|e| {

@@ -72,7 +72,7 @@ pub(crate) fn page(report: &Report, all: bool) -> String {
 }
 
 /// True if the locale says UTF-8; the plain C locale gets plain characters in bars.
-fn unicode() -> bool {
+pub(crate) fn unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|v| std::env::var(v).ok().filter(|v| !v.is_empty()));
     locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }

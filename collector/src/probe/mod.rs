@@ -113,6 +113,11 @@ pub(crate) fn snapshot(root: &Path, options: Options) -> Snapshot {
     assemble(&root, started, all)
 }
 
+/// The kernel log as text, if it may be read.
+pub(crate) fn kernel_log(root: &Root) -> Option<String> {
+    kernel_log::read(root).raw.pop().map(|raw| raw.text)
+}
+
 /// NVML's inventory and samples. `None` where there is nothing to ask: a made-up tree without recorded readings.
 fn gpus(root: &Root, sampling: Duration) -> (Option<nvml::Inventory>, Option<String>) {
     let nvml = match open_nvml(root) {

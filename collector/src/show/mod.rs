@@ -10,4 +10,4 @@ mod words;
 
 pub(crate) use explain::explain;
 pub(crate) use markdown::markdown;
-pub(crate) use terminal::{Look, terminal};
+pub(crate) use terminal::{Look, brief, terminal};

@@ -14,6 +14,8 @@ const WIDTH_MIN: usize = 40;
 const WIDTH_MAX: usize = 120;
 /// Evidence lines of one finding.
 const EVIDENCE_MAX: usize = 4;
+/// Findings on the short page.
+const BRIEF_MAX: usize = 5;
 /// Notes on one input.
 const NOTES_MAX: usize = 3;
 
@@ -43,6 +45,30 @@ pub(crate) fn terminal(report: &Report, look: Look) -> String {
     unknown(report, look, &mut page);
     next(report, &mut page);
     inputs(report, &mut page);
+    page.finish()
+}
+
+/// The short page for the end of a run: the verdict, where a step goes, and the findings by name.
+pub(crate) fn brief(report: &Report, look: Look) -> String {
+    let mut page = Canvas::new(look.width.clamp(WIDTH_MIN, WIDTH_MAX));
+    verdict(report, &mut page);
+    if let Some(step) = &report.step {
+        breakdown(step, look, &mut page);
+    }
+    let problems = report.findings.iter().filter(|f| f.verdict.is_problem()).take(BRIEF_MAX);
+    for (n, f) in problems.enumerate() {
+        if n == 0 {
+            page.heading("Findings, by time that can come back");
+        }
+        let letter = format!("{} ", words::letter(f.verdict));
+        let gain = words::at_most(f.recoverable_share).unwrap_or_default();
+        let left =
+            [(letter.as_str(), colour(f.verdict)), (f.title.as_str(), none()), ("   ", none()), (gain.as_str(), dim())];
+        page.ends(&left, (&f.id, dim()));
+        if let Some(step) = f.fix.as_ref().and_then(|fix| fix.steps.first()) {
+            page.wrap(2, ("Fix: ", dim()), &words::plain(&step.text), dim());
+        }
+    }
     page.finish()
 }
 

@@ -1,0 +1,5 @@
+import time
+
+
+def backward(tensors):
+    time.sleep(0.002)

@@ -1,0 +1,2 @@
+def get_worker_info():
+    return None
