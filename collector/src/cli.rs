@@ -25,6 +25,13 @@ pub(crate) enum Command {
     Push(PushArgs),
     /// Pack the raw evidence of this node, and files, into one archive without names and secrets.
     Bundle(BundleArgs),
+    /// Tell what can and cannot be read here, and why.
+    Doctor(DoctorArgs),
+    /// Print the completions for a shell.
+    Completions {
+        /// Shell.
+        shell: clap_complete::Shell,
+    },
 }
 
 /// `sextant check`.
@@ -142,6 +149,20 @@ pub(crate) struct BundleArgs {
     /// Folder that stands for `/`, for probing a copy of another system's files.
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub root: PathBuf,
+}
+
+/// `sextant doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Print one JSON array.
+    #[arg(long)]
+    pub json: bool,
+    /// The server that should be reachable.
+    #[arg(long, value_name = "URL", env = "SEXTANT_SERVER")]
+    pub server: Option<String>,
+    /// File that holds an upload token.
+    #[arg(long, value_name = "FILE", env = "SEXTANT_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
 }
 
 impl CheckArgs {

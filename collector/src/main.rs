@@ -5,6 +5,7 @@
 mod bundle;
 mod check;
 mod cli;
+mod doctor;
 mod nvml;
 mod probe;
 mod push;
@@ -14,7 +15,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 
@@ -35,6 +36,12 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "sextant", &mut script);
+            check::print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS)
+        }
         Command::Bundle(args) => bundle::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Push(args) => push::run(&args),

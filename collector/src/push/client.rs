@@ -68,6 +68,20 @@ impl Client {
         format!("{}{path}", self.base)
     }
 
+    /// Asks whether the server is there.
+    ///
+    /// # Errors
+    /// It is not, or something else answers at its address.
+    pub(crate) fn alive(&self, limit: Duration) -> Result<()> {
+        let url = format!("{}/healthz", self.base);
+        let request = self.agent.get(&url).config().timeout_global(Some(limit)).build();
+        let response = request.call().map_err(|e| self.unreachable(&e))?;
+        if !response.status().is_success() {
+            bail!("{} answers {}; check that the address is a Sextant server's", self.base, response.status());
+        }
+        Ok(())
+    }
+
     /// Sends JSON, takes JSON.
     ///
     /// # Errors
