@@ -110,6 +110,8 @@ keys! {
     GPU_PSTATE: String = "gpu[].pstate", "", "performance state";
     GPU_UTIL: f64 = "gpu[].util_gpu_pct", "%", "GPU utilisation";
     GPU_UTIL_MEM: f64 = "gpu[].util_mem_pct", "%", "memory controller utilisation";
+    GPU_UTIL_MEAN: f64 = "gpu[].util_gpu_mean_pct", "%", "mean of the driver's own buffer of utilisation samples";
+    GPU_UTIL_PEAK: f64 = "gpu[].util_gpu_peak_pct", "%", "highest of the driver's own buffer of utilisation samples";
     GPU_UTIL_ENCODER: f64 = "gpu[].util_encoder_pct", "%", "video encoder utilisation";
     GPU_UTIL_DECODER: f64 = "gpu[].util_decoder_pct", "%", "video decoder utilisation";
     GPU_TEMPERATURE: f64 = "gpu[].temperature_c", "°C", "GPU temperature";
@@ -127,6 +129,7 @@ keys! {
     GPU_POWER: f64 = "gpu[].power_draw_w", "W", "power draw";
     GPU_POWER_AVG: f64 = "gpu[].power_draw_avg_w", "W", "average power draw";
     GPU_POWER_INSTANT: f64 = "gpu[].power_draw_instant_w", "W", "instantaneous power draw";
+    GPU_POWER_MEAN: f64 = "gpu[].power_draw_mean_w", "W", "mean of the driver's own buffer of power samples";
     GPU_POWER_LIMIT: f64 = "gpu[].power_limit_w", "W", "power limit in force";
     GPU_POWER_LIMIT_REQUESTED: f64 = "gpu[].power_limit_requested_w", "W", "power limit that was asked for";
     GPU_POWER_LIMIT_DEFAULT: f64 = "gpu[].power_limit_default_w", "W", "default power limit of the board";
@@ -275,6 +278,7 @@ keys! {
     PROCESSES: i64 = "processes", "", "processes listed, over all GPUs";
     PID_TYPE: String = "process[].type", "", "process type by process id";
     PID_MEMORY: f64 = "process[].memory_mib", "MiB", "GPU memory by process id, of a process on one GPU";
+    PID_NAME: String = "process[].name", "", "process name by process id";
 
     // links between GPUs, and with network adapters
     NIC_COUNT: i64 = "nic_count", "", "network adapters in the topology matrix";

@@ -57,8 +57,12 @@ pub(super) fn unwrap(text: &str) -> Cow<'_, str> {
     let json = head.starts_with('{');
     let quoted = !markup && !json && (text.starts_with('>') || has_line(text, b'>'));
     let blanks = !text.is_ascii() && text.contains(BLANKS);
-    let entities =
-        !markup && !json && ENTITIES.iter().any(|(e, _)| memchr::memmem::find(text.as_bytes(), e.as_bytes()).is_some());
+    // A text with tags of its own holds its entities rightly, whatever stands before it.
+    let tags = memchr::memmem::find(text.as_bytes(), b"<nvidia_smi_log").is_some();
+    let entities = !markup
+        && !json
+        && !tags
+        && ENTITIES.iter().any(|(e, _)| memchr::memmem::find(text.as_bytes(), e.as_bytes()).is_some());
     if !quoted && !blanks && !entities {
         return Cow::Borrowed(text);
     }

@@ -28,7 +28,7 @@ enum Tool {
 
 /// The columns that a header line names, and the tool that prints it.
 fn header(line: &str) -> Option<(Tool, Vec<&str>)> {
-    let columns: Vec<&str> = line.trim().strip_prefix('#')?.split_whitespace().collect();
+    let columns: Vec<&str> = words(line.trim().strip_prefix('#')?);
     let has = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
     let measured = ["pwr", "sm", "fb", "pclk", "mclk", "gtemp", "pviol", "sbecc", "rxpci"].iter().any(|n| has(n));
     if columns.first().is_some_and(|c| *c == "Entity") && columns.len() > 1 {
@@ -40,6 +40,16 @@ fn header(line: &str) -> Option<(Tool, Vec<&str>)> {
     } else {
         None
     }
+}
+
+/// Blanks part the cells; with `--format csv` commas do too.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty()).collect()
+}
+
+/// `-o DT` puts the date and the time before each row.
+fn is_clock(column: &str) -> bool {
+    column.eq_ignore_ascii_case("date") || column.eq_ignore_ascii_case("time")
 }
 
 fn begins(line: &str, tool: Tool) -> bool {
@@ -129,7 +139,7 @@ fn rows(text: &str, tool: Tool) -> Rows<'_> {
             continue;
         }
         let Some(columns) = out.headers.last() else { continue };
-        let mut words: Vec<&str> = raw.split_whitespace().collect();
+        let mut words = words(raw);
         let Some(first) = words.first() else { continue };
         if let Some(units) = units(raw, tool, columns.len()) {
             out.units.extend(columns.iter().copied().zip(units));
@@ -156,6 +166,14 @@ fn rows(text: &str, tool: Tool) -> Rows<'_> {
             out.odd.push(line);
             continue;
         }
+        // Where two programs write to one terminal, a row can hold pieces of the other's lines.
+        let sound = |(column, cell): (&&str, &&str)| {
+            is_clock(column) || value::is_absent(cell) || value::number(cell, value::NONE).is_some()
+        };
+        if tool != Tool::Pmon && !columns.iter().zip(&words).all(sound) {
+            out.odd.push(line);
+            continue;
+        }
         out.rows.push(Row { gpu, header: out.headers.len() - 1, table: out.tables - 1, cells: words, at });
     }
     out
@@ -163,26 +181,63 @@ fn rows(text: &str, tool: Tool) -> Rows<'_> {
 
 /// The cells of the units line: `# Idx W C …`, or `ID W C` with fewer cells than columns, which then cannot be matched.
 fn units(raw: &str, tool: Tool, columns: usize) -> Option<Vec<&str>> {
-    let words: Vec<&str> = match tool {
-        Tool::Dcgmi => raw.split_whitespace().collect(),
-        _ => raw.trim().strip_prefix('#')?.split_whitespace().collect(),
-    };
-    match words.first()? {
-        &"ID" | &"Idx" => Some(if words.len() == columns { words } else { Vec::new() }),
-        _ if tool != Tool::Dcgmi => Some(Vec::new()),
+    let line = if tool == Tool::Dcgmi { raw.trim() } else { raw.trim().strip_prefix('#')? };
+    let words = words(line);
+    let named = words.iter().any(|w| matches!(*w, "ID" | "Idx"));
+    match named {
+        true if words.len() == columns => Some(words),
+        _ if named || tool != Tool::Dcgmi => Some(Vec::new()),
         _ => None,
     }
 }
 
+/// Units of the columns of `nvidia-smi dmon`, for a table whose units line is missing.
+const UNITS: &[(&str, &str)] = &[
+    ("pwr", "W"),
+    ("gtemp", "C"),
+    ("mtemp", "C"),
+    ("temp", "C"),
+    ("sm", "%"),
+    ("mem", "%"),
+    ("enc", "%"),
+    ("dec", "%"),
+    ("jpg", "%"),
+    ("ofa", "%"),
+    ("mclk", "MHz"),
+    ("pclk", "MHz"),
+    ("pviol", "%"),
+    ("fb", "MB"),
+    ("bar1", "MB"),
+    ("ccpm", "MB"),
+    ("rxpci", "MB/s"),
+    ("txpci", "MB/s"),
+    ("gract", "%"),
+    ("smutil", "%"),
+    ("smocc", "%"),
+    ("intutil", "%"),
+    ("mmaact", "%"),
+    ("dfmat", "%"),
+    ("hmmat", "%"),
+    ("immat", "%"),
+    ("dram", "%"),
+    ("fp64", "%"),
+    ("fp32", "%"),
+    ("fp16", "%"),
+    ("pcitx", "MiB/s"),
+    ("pcirx", "MiB/s"),
+];
+
 /// The name of a column with its unit, as facts carry it.
-fn with_unit(column: &str, unit: Option<&&str>) -> (String, &'static str) {
-    let (suffix, unit) = match unit.copied().unwrap_or_default() {
+fn with_unit(column: &str, printed: Option<&&str>) -> (String, &'static str) {
+    let known = UNITS.iter().find(|(c, _)| c.eq_ignore_ascii_case(column)).map(|u| u.1);
+    let unit = known.or(printed.copied()).unwrap_or_default();
+    let (suffix, unit) = match unit.trim_start_matches("GPM:") {
         "W" => ("_w", "W"),
         "C" => ("_c", "°C"),
         "%" => ("_pct", "%"),
         "MHz" => ("_mhz", "MHz"),
         "MB" => ("_mib", "MiB"),
-        "MB/s" => ("_mib_s", "MiB/s"),
+        "MB/s" | "MiB/s" => ("_mib_s", "MiB/s"),
         "GB/s" => ("_gb_s", "GB/s"),
         _ => ("", ""),
     };
@@ -224,7 +279,7 @@ pub(in crate::intake) fn dmon(text: &str, part: &mut Part) {
             continue;
         }
         for (column, cell) in table.headers[row.header].iter().zip(&row.cells) {
-            if let Some(n) = value::number(cell, value::NONE) {
+            if let Some(n) = value::number(cell, value::NONE).filter(|_| !is_clock(column)) {
                 let (name, unit) = with_unit(column, table.units.get(column));
                 values.set_path(format!("sample[{k}].{name}"), unit, Some(number(n)), row.at);
             }
@@ -232,24 +287,42 @@ pub(in crate::intake) fn dmon(text: &str, part: &mut Part) {
     }
     for (g, rows) in &by_gpu {
         values.set_path(format!("samples_gpu{g}"), "", Some(rows.len().into()), rows[0].at);
-        for column in table.headers.iter().flatten().filter(|c| !c.eq_ignore_ascii_case("gpu")) {
+        for column in table.headers.iter().flatten().filter(|c| !c.eq_ignore_ascii_case("gpu") && !is_clock(c)) {
             let Some(mean) = mean(rows.iter().filter_map(|r| r.number(&table.headers, column))) else { continue };
             let (name, unit) = with_unit(column, table.units.get(column));
             values.set_path(format!("gpu[{g}].{name}"), unit, Some(number(mean)), rows[0].at);
         }
     }
-    series(&table, None, part, |row| GpuSample {
-        i: row.gpu,
-        // This "sm" is the utilisation that nvidia-smi prints elsewhere, not SM activity.
-        util_pct: row.number(&table.headers, "sm"),
-        mem_util_pct: row.number(&table.headers, "mem"),
-        power_w: row.number(&table.headers, "pwr"),
-        sm_mhz: row.number(&table.headers, "pclk"),
-        mem_used_mib: row.number(&table.headers, "fb"),
-        reasons: None,
-        gpm: None,
+    series(&table, None, part, |row| {
+        let cell = |column: &str| row.number(&table.headers, column);
+        GpuSample {
+            i: row.gpu,
+            // This "sm" is the utilisation that nvidia-smi prints elsewhere; SM activity is "smutil" of --gpm-metrics.
+            util_pct: cell("sm"),
+            mem_util_pct: cell("mem"),
+            power_w: cell("pwr"),
+            sm_mhz: cell("pclk"),
+            mem_used_mib: cell("fb"),
+            reasons: None,
+            gpm: gpm(Gpm {
+                gr_pct: cell("gract"),
+                sm_pct: cell("smutil"),
+                occupancy_pct: cell("smocc"),
+                tensor_pct: cell("mmaact"),
+                dram_pct: cell("dram"),
+                fp32_pct: cell("fp32"),
+                pcie_tx_mib_s: cell("pcitx"),
+                pcie_rx_mib_s: cell("pcirx"),
+            }),
+        }
     });
     finish(&table, values, part);
+}
+
+/// The counters, if any was printed.
+fn gpm(g: Gpm) -> Option<Gpm> {
+    let cells = [g.gr_pct, g.sm_pct, g.occupancy_pct, g.tensor_pct, g.dram_pct, g.fp32_pct];
+    (cells.iter().any(Option::is_some) || g.pcie_tx_mib_s.is_some() || g.pcie_rx_mib_s.is_some()).then_some(g)
 }
 
 /// Whole numbers stay whole.
@@ -348,17 +421,6 @@ pub(in crate::intake) fn dcgmi_dmon(text: &str, part: &mut Part) {
             let share = |column: &str| row.number(h, column).map(|v| v * 100.0);
             // Bytes a second.
             let rate = |column: &str| row.number(h, column).map(|v| v / f64::from(1 << 20));
-            let gpm = Gpm {
-                gr_pct: share("GRACT"),
-                sm_pct: share("SMACT"),
-                occupancy_pct: share("SMOCC"),
-                tensor_pct: share("TENSO"),
-                dram_pct: share("DRAMA"),
-                fp32_pct: share("FP32A"),
-                pcie_tx_mib_s: rate("PCITX"),
-                pcie_rx_mib_s: rate("PCIRX"),
-            };
-            let any = [gpm.gr_pct, gpm.sm_pct, gpm.occupancy_pct, gpm.tensor_pct, gpm.dram_pct, gpm.pcie_rx_mib_s];
             GpuSample {
                 i: row.gpu,
                 util_pct: row.number(h, "GPUTL"),
@@ -367,7 +429,16 @@ pub(in crate::intake) fn dcgmi_dmon(text: &str, part: &mut Part) {
                 sm_mhz: row.number(h, "SMCLK"),
                 mem_used_mib: row.number(h, "FBUSD"),
                 reasons: None,
-                gpm: any.iter().any(Option::is_some).then_some(gpm),
+                gpm: gpm(Gpm {
+                    gr_pct: share("GRACT"),
+                    sm_pct: share("SMACT"),
+                    occupancy_pct: share("SMOCC"),
+                    tensor_pct: share("TENSO"),
+                    dram_pct: share("DRAMA"),
+                    fp32_pct: share("FP32A"),
+                    pcie_tx_mib_s: rate("PCITX"),
+                    pcie_rx_mib_s: rate("PCIRX"),
+                }),
             }
         });
     }

@@ -7,15 +7,15 @@ use super::field::{Form, Found, Mark, Scope, Sink, find};
 use super::latest::{At, Latest};
 use super::reading::{REASONS, whole_reasons};
 use super::value;
-use crate::fact::{Trust, bus_id, fill};
+use crate::fact::{Trust, Value, bus_id, fill};
 use crate::intake::Part;
 use crate::keys;
 
 /// GPUs that a query can list; a larger index is damage.
 const GPUS_MAX: usize = 1024;
 
-/// Rows that are taken for one GPU each where nothing tells which GPU they are of. More are samples of few GPUs.
-const ANONYMOUS_MAX: usize = 16;
+/// Rows of one query are printed within this time; a longer pause is that of `-l`.
+const ROUND_MS: f64 = 50.0;
 
 /// True if a line is a header with at least two known columns, or the only column is one that nothing else is called.
 pub(in crate::intake) fn looks_like_csv(head: &str) -> bool {
@@ -37,8 +37,8 @@ pub(in crate::intake) fn starts_csv(line: &str) -> bool {
     let mut known = 0;
     for cell in line.split(',') {
         let name = column(cell);
-        // "name", "index" and "count" head many a table.
-        known += u32::from(name.contains(['.', '_']) && find(Form::Csv, &name).is_some());
+        // "name", "index" and "count" head many a table, "pid" hardly one with other columns of ours.
+        known += u32::from((name.contains(['.', '_']) || name == "pid") && find(Form::Csv, &name).is_some());
         columns += 1;
     }
     known >= 2 || known == 1 && columns <= 3
@@ -64,9 +64,11 @@ pub(in crate::intake) fn csv(text: &str, part: &mut Part) {
         if raw.trim().is_empty() {
             continue;
         }
-        if starts_csv(raw) {
+        let cut = open_end && line as usize == last;
+        if starts_csv(raw) && !cut {
             columns = raw.split(',').map(|c| find(Form::Csv, &column(c))).collect();
             values.set(&keys::FIELDS, &[], Some(columns.len()), at);
+            rows.header();
             continue;
         }
         let cells: Vec<&str> = raw.split(',').map(|c| c.trim().trim_matches('"')).collect();
@@ -77,7 +79,7 @@ pub(in crate::intake) fn csv(text: &str, part: &mut Part) {
             continue;
         }
         // The last cell of a short row, or of an input without a line end, may be half a value.
-        let broken = cells.len() < columns.len() || open_end && line as usize == last;
+        let broken = cells.len() < columns.len() || cut;
         let end = cells.len() - 1;
         let cells: Vec<Cell<'_>> = columns
             .iter()
@@ -85,7 +87,13 @@ pub(in crate::intake) fn csv(text: &str, part: &mut Part) {
             .enumerate()
             .filter_map(|(i, (found, cell))| Some(((*found)?, *cell, broken && i == end)))
             .collect();
-        rows.add(&cells, at, &mut values);
+        // Where there is one column only, any line could be a row of it.
+        let sound = |c: &Cell<'_>| value::is_absent(c.1) || c.0.field().sink.read_bare(c.1, false).is_some();
+        if columns.iter().flatten().any(|c| c.field().scope == Scope::Process) {
+            process(&cells, at, &mut values);
+        } else if cells.len() > 1 || cells.iter().all(sound) {
+            rows.add(&cells, at, &mut values);
+        }
     }
     if let Some((line, n)) = odd {
         part.note(Some(line), format!("{n} line(s) do not fit the header and were left out."));
@@ -121,8 +129,9 @@ fn mark_of<'t>(cells: &[Cell<'t>], mark: Mark) -> Option<&'t str> {
 struct Rows {
     by_bus: BTreeMap<String, usize>,
     by_uuid: BTreeMap<String, usize>,
-    /// Rows so far without index, address or UUID.
+    /// Rows without index, address or UUID since the header or the last pause, and the time of the last one.
     anonymous: usize,
+    last_ms: Option<f64>,
     /// Rows whose GPU cannot be told.
     lost: u32,
     hosts: Vec<String>,
@@ -162,12 +171,52 @@ impl Rows {
         }
         let row = self.anonymous;
         self.anonymous += 1;
+        let time = text_of(cells, keys::TIMESTAMP.path).and_then(time_ms);
         let count = text_of(cells, keys::ATTACHED_GPUS.path).and_then(|t| value::whole(t, value::NONE));
-        match count.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0) {
-            Some(n) => Some(row % n),
-            None => Some(row).filter(|r| *r < ANONYMOUS_MAX),
+        if let Some(n) = count.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0) {
+            return Some(row % n);
         }
+        let Some(now) = time else {
+            // Without a time nothing tells the next GPU from the next sample.
+            return (row == 0).then_some(0);
+        };
+        let before = self.last_ms.replace(now);
+        if before.is_some_and(|before| (now - before).abs() >= ROUND_MS) {
+            self.anonymous = 1;
+            return Some(0);
+        }
+        Some(row)
     }
+
+    /// A header begins a new round.
+    fn header(&mut self) {
+        self.anonymous = 0;
+        self.last_ms = None;
+    }
+}
+
+/// Milliseconds since midnight in `2026/12/01 04:26:24.397`.
+fn time_ms(stamp: &str) -> Option<f64> {
+    let clock = stamp.split_whitespace().nth(1)?;
+    let mut ms = 0.0;
+    let mut parts = 0;
+    for part in clock.split(':') {
+        ms = ms * 60.0 + part.parse::<f64>().ok()?;
+        parts += 1;
+    }
+    (parts == 3).then_some(ms * 1000.0)
+}
+
+/// A process of `--query-compute-apps`; its GPU is named, not numbered, and may be unknown here.
+fn process(cells: &[Cell<'_>], at: At<'_>, values: &mut Latest) {
+    let read = |path: &str| {
+        let of = cells.iter().find(|(f, ..)| f.field().sink.key().is_some_and(|k| k.0 == path));
+        of.and_then(|(f, text, cut)| f.field().sink.read_bare(text, *cut))
+    };
+    let Some(Value::Int(pid)) = read(keys::PROC_PID.path) else { return };
+    let Ok(pid) = usize::try_from(pid) else { return };
+    values.set(&keys::PID_NAME, &[pid], read(keys::PROC_NAME.path), at);
+    values.set(&keys::PID_MEMORY, &[pid], read(keys::PROC_MEMORY.path), at);
 }
 
 fn take(found: Found, cell: &str, cut: bool, g: usize, at: At<'_>, values: &mut Latest) {

@@ -4,7 +4,7 @@
 //!
 //! It does not read anything itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::value::{self, Units};
@@ -154,6 +154,41 @@ pub(super) fn find(form: Form, name: &str) -> Option<Found> {
     map.get(name).copied()
 }
 
+/// Sections of `-q` that hold values of no interest under names that others use too.
+const OTHER_SECTIONS: &[&str] = &["pci/bridge chip", "mig device/ecc errors", "mig device/ecc errors/volatile"];
+
+/// Values of no interest under names that others use too.
+const OTHER_VALUES: &[&str] = &[
+    "vgpu software licensed product/product name",
+    "vgpu software licensed products/product name",
+    "grid licensed product/product name",
+];
+
+static SECTIONS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let named = FIELDS.iter().flat_map(|f| f.q);
+    let above = named.flat_map(|n| n.match_indices('/').map(|(end, _)| &n[..end]));
+    above.chain(OTHER_SECTIONS.iter().copied()).collect()
+});
+
+/// True if the path is that of a section of `-q`.
+pub(super) fn is_section(path: &str) -> bool {
+    SECTIONS.contains(path)
+}
+
+static LEAVES: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| FIELDS.iter().flat_map(|f| f.q).filter_map(|n| Some(n.rsplit_once('/')?.1)).collect());
+
+/// True if the name of a value is one that another section has, and this one has not. Names of one word (`Total`,
+/// `Max`) are too common to tell.
+pub(super) fn is_foreign(section: &str, name: &str, path: &str) -> bool {
+    is_section(section) && name.contains(' ') && LEAVES.contains(name) && !is_value(path) && !is_section(path)
+}
+
+/// True if the path is that of a value of `-q`, wanted or not.
+pub(super) fn is_value(path: &str) -> bool {
+    find(Form::Q, path).is_some() || OTHER_VALUES.contains(&path)
+}
+
 const fn row(
     scope: Scope,
     sink: Sink,
@@ -244,6 +279,9 @@ static FIELDS: &[Field] = &[
     row(Gpu, Text(&keys::GPU_COMPUTE_MODE), &["compute mode"], &["compute_mode"], &["compute_mode"]),
     row(Gpu, Num(&keys::GPU_UTIL, PCT), &["utilization/gpu"], &["utilization/gpu_util"], &["utilization.gpu"]),
     row(Gpu, Num(&keys::GPU_UTIL_MEM, PCT), &["utilization/memory"], &["utilization/memory_util"], &["utilization.memory"]),
+    row(Gpu, Num(&keys::GPU_UTIL_MEAN, PCT), &["gpu utilization samples/avg"], &[], &[]),
+    row(Gpu, Num(&keys::GPU_UTIL_PEAK, PCT), &["gpu utilization samples/max"], &[], &[]),
+    row(Gpu, Num(&keys::GPU_POWER_MEAN, WATT), &["power samples/avg", "gpu power readings/power samples/avg"], &[], &[]),
     row(Gpu, Num(&keys::GPU_UTIL_ENCODER, PCT), &["utilization/encoder"], &["utilization/encoder_util"], &["utilization.encoder"]),
     row(Gpu, Num(&keys::GPU_UTIL_DECODER, PCT), &["utilization/decoder"], &["utilization/decoder_util"], &["utilization.decoder"]),
 
@@ -272,10 +310,10 @@ static FIELDS: &[Field] = &[
     row(Gpu, Int(&keys::RETIRED_SBE, NONE), &["retired pages/single bit ecc"], &["retired_pages/multiple_single_bit_retirement/retired_count"], &["retired_pages.single_bit_ecc.count", "retired_pages.sbe"]),
     row(Gpu, Int(&keys::RETIRED_DBE, NONE), &["retired pages/double bit ecc"], &["retired_pages/double_bit_retirement/retired_count"], &["retired_pages.double_bit.count", "retired_pages.dbe"]),
     row(Gpu, Flag(&keys::RETIRED_PENDING), &["retired pages/pending page blacklist", "retired pages/pending page denylist", "retired pages/pending retirement", "retired pages/pending"], &["retired_pages/pending_retirement", "retired_pages/pending_blacklist"], &["retired_pages.pending"]),
-    row(Gpu, Int(&keys::REMAP_CORRECTABLE, NONE), &["remapped rows/correctable error"], &["remapped_rows/remapped_row_corr"], &["remapped_rows.correctable"]),
-    row(Gpu, Int(&keys::REMAP_UNCORRECTABLE, NONE), &["remapped rows/uncorrectable error"], &["remapped_rows/remapped_row_unc"], &["remapped_rows.uncorrectable"]),
-    row(Gpu, Int(&keys::REMAP_CORRECTABLE_INACTIVE, NONE), &["remapped rows/inactive correctable error"], &["remapped_rows/remapped_row_corr_inactive"], &[]),
-    row(Gpu, Int(&keys::REMAP_UNCORRECTABLE_INACTIVE, NONE), &["remapped rows/inactive uncorrectable error"], &["remapped_rows/remapped_row_unc_inactive"], &[]),
+    row(Gpu, Int(&keys::REMAP_CORRECTABLE, NONE), &["remapped rows/correctable error"], &["remapped_rows/remapped_row_corr"], &["remapped_rows.correctable", "remapped_rows.sbe"]),
+    row(Gpu, Int(&keys::REMAP_UNCORRECTABLE, NONE), &["remapped rows/uncorrectable error"], &["remapped_rows/remapped_row_unc"], &["remapped_rows.uncorrectable", "remapped_rows.dbe"]),
+    row(Gpu, Int(&keys::REMAP_CORRECTABLE_INACTIVE, NONE), &["remapped rows/inactive correctable error"], &["remapped_rows/remapped_row_corr_inactive"], &["remapped_rows.correctable_inactive"]),
+    row(Gpu, Int(&keys::REMAP_UNCORRECTABLE_INACTIVE, NONE), &["remapped rows/inactive uncorrectable error"], &["remapped_rows/remapped_row_unc_inactive"], &["remapped_rows.uncorrectable_inactive"]),
     row(Gpu, Flag(&keys::REMAP_PENDING), &["remapped rows/pending"], &["remapped_rows/remapped_row_pending"], &["remapped_rows.pending"]),
     row(Gpu, Flag(&keys::REMAP_FAILED), &["remapped rows/remapping failure occurred"], &["remapped_rows/remapped_row_failure"], &["remapped_rows.failure"]),
     row(Gpu, Int(&keys::REMAP_BANKS_MAX, BANKS), &["remapped rows/bank remap availability histogram/max"], &["remapped_rows/row_remapper_histogram/row_remapper_histogram_max"], &["remapped_rows.histogram.max"]),
@@ -299,21 +337,21 @@ static FIELDS: &[Field] = &[
     row(Gpu, Num(&keys::GPU_MEMORY_MAX_TLIMIT, CELSIUS), &["temperature/memory max operating t.limit temp"], &["temperature/gpu_temp_max_mem_tlimit_threshold"], &[]),
 
     row(Gpu, Num(&keys::GPU_POWER, WATT), &["gpu power readings/power draw", "power readings/power draw"], &["gpu_power_readings/power_draw", "power_readings/power_draw"], &["power.draw"]),
-    row(Gpu, Num(&keys::GPU_POWER_AVG, WATT), &["gpu power readings/average power draw"], &["gpu_power_readings/average_power_draw"], &["power.draw.average"]),
-    row(Gpu, Num(&keys::GPU_POWER_INSTANT, WATT), &["gpu power readings/instantaneous power draw"], &["gpu_power_readings/instant_power_draw", "gpu_power_readings/instantaneous_power_draw"], &["power.draw.instant"]),
+    row(Gpu, Num(&keys::GPU_POWER_AVG, WATT), &["gpu power readings/average power draw"], &["gpu_power_readings/average_power_draw"], &["power.draw.average", "gpu.power.draw.average"]),
+    row(Gpu, Num(&keys::GPU_POWER_INSTANT, WATT), &["gpu power readings/instantaneous power draw"], &["gpu_power_readings/instant_power_draw", "gpu_power_readings/instantaneous_power_draw"], &["power.draw.instant", "gpu.power.draw.instant"]),
     // "Enforced" (before 535) and "current" (from 535) are what holds; the plain limit is what was asked for.
     row(Gpu, Num(&keys::GPU_POWER_LIMIT, WATT),
         &["gpu power readings/gpu ceiling power limit/current power limit", "gpu power readings/current power limit", "power readings/enforced power limit", "gpu power readings/enforced power limit", "gpu power readings/power limit", "power readings/power limit"],
         &["gpu_power_readings/gpu_ceiling_power_limit/current_power_limit", "gpu_power_readings/current_power_limit", "power_readings/enforced_power_limit", "gpu_power_readings/enforced_power_limit", "gpu_power_readings/power_limit", "power_readings/power_limit"],
-        &["enforced.power.limit", "power.limit"]),
+        &["enforced.power.limit", "gpu.power.current_limit", "power.limit"]),
     row(Gpu, Num(&keys::GPU_POWER_LIMIT_REQUESTED, WATT),
         &["gpu power readings/gpu ceiling power limit/requested power limit", "gpu power readings/requested power limit"],
-        &["gpu_power_readings/gpu_ceiling_power_limit/requested_power_limit", "gpu_power_readings/requested_power_limit"], &[]),
+        &["gpu_power_readings/gpu_ceiling_power_limit/requested_power_limit", "gpu_power_readings/requested_power_limit"], &["gpu.power.requested_limit"]),
     row(Gpu, Num(&keys::GPU_POWER_LIMIT_DEFAULT, WATT),
         &["gpu power readings/gpu ceiling power limit/default power limit", "gpu power readings/default power limit", "power readings/default power limit"],
-        &["gpu_power_readings/gpu_ceiling_power_limit/default_power_limit", "gpu_power_readings/default_power_limit", "power_readings/default_power_limit"], &["power.default_limit"]),
-    row(Gpu, Num(&keys::GPU_POWER_LIMIT_MIN, WATT), &["gpu power readings/min power limit", "power readings/min power limit", "gpu power readings/gpu ceiling power limit/min power limit"], &["gpu_power_readings/min_power_limit", "power_readings/min_power_limit", "gpu_power_readings/gpu_ceiling_power_limit/min_power_limit"], &["power.min_limit"]),
-    row(Gpu, Num(&keys::GPU_POWER_LIMIT_MAX, WATT), &["gpu power readings/max power limit", "power readings/max power limit", "gpu power readings/gpu ceiling power limit/max power limit"], &["gpu_power_readings/max_power_limit", "power_readings/max_power_limit", "gpu_power_readings/gpu_ceiling_power_limit/max_power_limit"], &["power.max_limit"]),
+        &["gpu_power_readings/gpu_ceiling_power_limit/default_power_limit", "gpu_power_readings/default_power_limit", "power_readings/default_power_limit"], &["power.default_limit", "gpu.power.default_limit"]),
+    row(Gpu, Num(&keys::GPU_POWER_LIMIT_MIN, WATT), &["gpu power readings/min power limit", "power readings/min power limit", "gpu power readings/gpu ceiling power limit/min power limit"], &["gpu_power_readings/min_power_limit", "power_readings/min_power_limit", "gpu_power_readings/gpu_ceiling_power_limit/min_power_limit"], &["power.min_limit", "gpu.power.min_limit"]),
+    row(Gpu, Num(&keys::GPU_POWER_LIMIT_MAX, WATT), &["gpu power readings/max power limit", "power readings/max power limit", "gpu power readings/gpu ceiling power limit/max power limit"], &["gpu_power_readings/max_power_limit", "power_readings/max_power_limit", "gpu_power_readings/gpu_ceiling_power_limit/max_power_limit"], &["power.max_limit", "gpu.power.max_limit"]),
 
     row(Gpu, Num(&keys::GPU_GRAPHICS_CLOCK, MHZ), &["clocks/graphics"], &["clocks/graphics_clock"], &["clocks.current.graphics", "clocks.gr"]),
     row(Gpu, Num(&keys::GPU_SM_CLOCK, MHZ), &["clocks/sm"], &["clocks/sm_clock"], &["clocks.current.sm", "clocks.sm"]),
@@ -339,8 +377,8 @@ static FIELDS: &[Field] = &[
 
     row(Process, Int(&keys::PROC_GI, NONE), &["processes/gpu instance id"], &["processes/process_info/gpu_instance_id"], &[]),
     row(Process, Int(&keys::PROC_CI, NONE), &["processes/compute instance id"], &["processes/process_info/compute_instance_id"], &[]),
-    row(Process, Int(&keys::PROC_PID, NONE), &["processes/process id", "compute processes/process id"], &["processes/process_info/pid", "compute_processes/process_info/pid"], &[]),
+    row(Process, Int(&keys::PROC_PID, NONE), &["processes/process id", "compute processes/process id"], &["processes/process_info/pid", "compute_processes/process_info/pid"], &["pid"]),
     row(Process, Text(&keys::PROC_TYPE), &["processes/process id/type", "processes/type"], &["processes/process_info/type"], &[]),
-    row(Process, Text(&keys::PROC_NAME), &["processes/process id/name", "processes/name", "compute processes/process id/name", "compute processes/name"], &["processes/process_info/process_name", "compute_processes/process_info/process_name"], &[]),
-    row(Process, Num(&keys::PROC_MEMORY, MIB), &["processes/process id/used gpu memory", "processes/used gpu memory", "compute processes/process id/used gpu memory", "compute processes/used gpu memory"], &["processes/process_info/used_memory", "compute_processes/process_info/used_memory"], &[]),
+    row(Process, Text(&keys::PROC_NAME), &["processes/process id/name", "processes/name", "compute processes/process id/name", "compute processes/name"], &["processes/process_info/process_name", "compute_processes/process_info/process_name"], &["process_name"]),
+    row(Process, Num(&keys::PROC_MEMORY, MIB), &["processes/process id/used gpu memory", "processes/used gpu memory", "compute processes/process id/used gpu memory", "compute processes/used gpu memory"], &["processes/process_info/used_memory", "compute_processes/process_info/used_memory"], &["used_gpu_memory", "used_memory"]),
 ];

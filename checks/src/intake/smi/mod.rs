@@ -14,6 +14,7 @@ mod q;
 mod reading;
 mod table;
 mod topo;
+mod tree;
 mod value;
 mod xml;
 

@@ -6,6 +6,7 @@
 use super::field::{Form, Scope, find};
 use super::latest::At;
 use super::reading::{Entry, Log, Readings};
+use super::tree::Tree;
 use super::value;
 use crate::intake::Part;
 
@@ -62,79 +63,114 @@ pub(in crate::intake) fn looks_like_q(head: &str) -> bool {
 
 /// Reads it.
 pub(in crate::intake) fn q(text: &str, part: &mut Part) {
-    let mut readings = Readings::new(Form::Q);
-    let mut log = Log::default();
-    let mut tree = Tree::default();
-    let mut mig_mode_depth = None;
-    // Indentation of the heading of the present GPU.
-    let mut gpu_indent: Option<usize> = None;
+    let mut reader = Reader {
+        readings: Readings::new(Form::Q),
+        log: Log::default(),
+        tree: Tree::of(text),
+        gpu_indent: None,
+        mig_mode: None,
+    };
     let open_end = !text.ends_with('\n');
     let last = text.lines().count();
-
     for (i, raw) in text.lines().enumerate() {
         let at = At { line: u32::try_from(i + 1).unwrap_or(u32::MAX), quote: raw };
+        if !raw.trim().is_empty() {
+            reader.line(raw, at, open_end && i + 1 == last, part);
+        }
+    }
+    reader.readings.add(&reader.log, false, part);
+    reader.readings.put(part);
+}
+
+struct Reader<'t> {
+    readings: Readings,
+    log: Log<'t>,
+    tree: Tree,
+    /// Indentation of the heading of the present GPU.
+    gpu_indent: Option<usize>,
+    /// Depth of the section "MIG Mode" while the list of MIG devices may follow.
+    mig_mode: Option<usize>,
+}
+
+impl<'t> Reader<'t> {
+    fn line(&mut self, raw: &'t str, at: At<'t>, cut: bool, part: &mut Part) {
         let body = raw.trim();
-        if body.is_empty() {
-            continue;
-        }
         if starts_q(body) {
-            readings.add(&std::mem::take(&mut log), true, part);
-            tree.clear();
-            gpu_indent = None;
-            continue;
+            self.next_log(part);
+            return;
         }
-        let cut = open_end && i + 1 == last;
         if let Some(bus) = gpu_heading(body) {
-            log.gpu((!cut).then_some((bus, at)));
-            tree.clear();
-            gpu_indent = Some(indent(raw));
+            self.log.gpu((!cut).then_some((bus, at)));
+            self.tree.clear();
+            self.gpu_indent = Some(indent(raw));
+            self.mig_mode = None;
             if body.to_ascii_lowercase().contains("gpu is lost") {
-                log.lost(at);
+                self.log.lost(at);
             }
-            continue;
+            return;
         }
         let (key, text) = split(body);
+        let name = name(key);
         let indent = indent(raw);
         // Below the heading of a GPU everything is indented more than the heading. What is not belongs to the node, or
         // is a stray line such as a warning.
-        if gpu_indent.is_some_and(|g| indent <= g) {
-            let Some(found) = find(Form::Q, &name(key)).filter(|f| f.field().scope == Scope::Node) else { continue };
-            if log.has(found) {
-                readings.add(&std::mem::take(&mut log), true, part);
-                tree.clear();
-                gpu_indent = None;
+        if !self.tree.is_flat() && self.gpu_indent.is_some_and(|g| indent <= g) {
+            let Some(found) = find(Form::Q, &name).filter(|f| f.field().scope == Scope::Node) else { return };
+            if self.log.has(found) {
+                self.next_log(part);
             }
+            self.tree.clear();
         }
-        let depth = tree.push(indent, key, i + 1);
-        let path = tree.path();
-        if path == "mig device" && text.is_none() {
-            log.slot(Scope::Mig);
+        let sound = self.tree.push(&name, text.is_some(), indent, at.line as usize);
+        if !sound {
+            self.log.mixed(self.tree.section());
         }
-        // The MIG devices follow the MIG mode directly: whatever else comes at its level ends their list.
-        // What else stands below the mode has lost its own heading.
-        if let Some(at) = mig_mode_depth
-            && (depth <= at && !path.starts_with("mig")
-                || path.starts_with("mig mode/") && find(Form::Q, path).is_none())
-        {
-            if let Some(gpu) = log.gpus.last_mut() {
-                gpu.migs_whole = depth <= at;
+        if self.tree.path() == "mig device" && text.is_none() {
+            self.log.slot(Scope::Mig);
+        }
+        self.watch_migs();
+        let Some(text) = text else { return };
+        if let Some(found) = find(Form::Q, self.tree.path()) {
+            if self.log.has(found) {
+                self.readings.add(&std::mem::take(&mut self.log), true, part);
             }
-            mig_mode_depth = None;
-        } else if path == "mig mode" {
-            mig_mode_depth = Some(depth);
-        }
-        let Some(text) = text else { continue };
-        if let Some(found) = find(Form::Q, path) {
-            if log.has(found) {
-                readings.add(&std::mem::take(&mut log), true, part);
+            let section = self.tree.section();
+            self.log.push(Entry { found, text: text.into(), at, section, cut });
+            if found.field().scope == Scope::Node {
+                // Nothing stands below a value of the node: what follows deeper is a GPU whose heading is missing.
+                self.tree.clear();
             }
-            log.push(Entry { found, text: text.into(), at, section: tree.section(), cut });
         } else if value::is_lost(text) {
-            log.lost(at);
+            self.log.lost(at);
         }
     }
-    readings.add(&log, false, part);
-    readings.put(part);
+
+    fn next_log(&mut self, part: &mut Part) {
+        self.readings.add(&std::mem::take(&mut self.log), true, part);
+        self.tree.clear();
+        self.gpu_indent = None;
+        self.mig_mode = None;
+    }
+
+    /// The MIG devices follow the MIG mode directly: whatever else comes at its level ends their list. What stands below
+    /// the mode and is not known has lost its own heading, so that the list is not whole.
+    fn watch_migs(&mut self) {
+        let path = self.tree.path();
+        let depth = self.tree.depth();
+        let Some(at) = self.mig_mode else {
+            if path == "mig mode" && !self.tree.is_flat() {
+                self.mig_mode = Some(depth);
+            }
+            return;
+        };
+        let ended = depth <= at && !path.starts_with("mig");
+        if ended || path.starts_with("mig mode/") && find(Form::Q, path).is_none() {
+            if let Some(gpu) = self.log.gpus.last_mut() {
+                gpu.migs_whole = ended;
+            }
+            self.mig_mode = None;
+        }
+    }
 }
 
 /// The heading `==============NVSMI LOG==============`.
@@ -191,56 +227,4 @@ fn indent(raw: &str) -> usize {
         }
     }
     column
-}
-
-/// The path from the GPU to the present line.
-#[derive(Debug, Default)]
-struct Tree {
-    nodes: Vec<Node>,
-    path: String,
-}
-
-#[derive(Debug)]
-struct Node {
-    indent: usize,
-    /// Indentation of the children, once the first one has come.
-    children: Option<usize>,
-    /// Length of the path up to here.
-    path: usize,
-    line: usize,
-}
-
-impl Tree {
-    fn clear(&mut self) {
-        self.nodes.clear();
-        self.path.clear();
-    }
-
-    /// Enters a line and returns its depth, from 0.
-    fn push(&mut self, indent: usize, key: &str, line: usize) -> usize {
-        // A line left of the children of a node is not one of them, even where it is right of the node itself: the
-        // first line of a paste often has lost its indentation.
-        while self.nodes.last().is_some_and(|n| n.children.unwrap_or(n.indent + 1) > indent) {
-            self.nodes.pop();
-        }
-        if let Some(parent) = self.nodes.last_mut() {
-            parent.children.get_or_insert(indent);
-        }
-        self.path.truncate(self.nodes.last().map_or(0, |n| n.path));
-        if !self.path.is_empty() {
-            self.path.push('/');
-        }
-        self.path.push_str(&name(key));
-        self.nodes.push(Node { indent, children: None, path: self.path.len(), line });
-        self.nodes.len() - 1
-    }
-
-    fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Line of the heading that the present line stands under; 0 for none.
-    fn section(&self) -> usize {
-        self.nodes.len().checked_sub(2).map_or(0, |i| self.nodes[i].line)
-    }
 }

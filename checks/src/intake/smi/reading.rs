@@ -51,9 +51,41 @@ pub(super) struct Gpu<'t> {
     /// The list of MIG devices is known to be whole.
     pub(super) migs_whole: bool,
     lost: Option<At<'t>>,
+    /// Sections that two headings' values have run together in.
+    mixed: Vec<usize>,
+    /// A key or a section has come again: what follows is of a GPU whose heading is missing.
+    over: bool,
 }
 
-impl Gpu<'_> {
+impl<'t> Gpu<'t> {
+    /// Takes a value of its own. Where one comes twice under one heading, the heading between the two is missing, and
+    /// nobody knows where it stood: all values under it are left out.
+    fn take(&mut self, entry: Entry<'t>) {
+        if self.mixed.contains(&entry.section) {
+            return;
+        }
+        let known =
+            self.entries.iter().find(|e| e.found.field == entry.found.field && e.found.rank == entry.found.rank);
+        match known.map(|e| e.section) {
+            Some(section) if section == entry.section && section != 0 => self.mixed(section),
+            Some(_) => self.over = true,
+            None => {
+                if value::is_lost(&entry.text) {
+                    self.lost.get_or_insert(entry.at);
+                }
+                self.entries.push(entry);
+            }
+        }
+    }
+
+    /// Leaves out all values under a heading.
+    fn mixed(&mut self, section: usize) {
+        if section != 0 && !self.mixed.contains(&section) {
+            self.entries.retain(|e| e.section != section);
+            self.mixed.push(section);
+        }
+    }
+
     /// True if a MIG device was listed.
     pub(super) fn has_migs(&self) -> bool {
         !self.migs.is_empty()
@@ -84,9 +116,7 @@ impl<'t> Log<'t> {
     pub(super) fn slot(&mut self, scope: Scope) {
         let Some(gpu) = self.gpus.last_mut() else { return };
         let slots = if scope == Scope::Mig { &mut gpu.migs } else { &mut gpu.processes };
-        if slots.last().is_none_or(|s| !s.is_empty()) {
-            slots.push(Vec::new());
-        }
+        slots.push(Vec::new());
     }
 
     /// Takes a value.
@@ -102,16 +132,10 @@ impl<'t> Log<'t> {
             }
             self.gpu(None);
         }
-        let Some(gpu) = self.gpus.last_mut() else { return };
-        if value::is_lost(&entry.text) {
-            gpu.lost.get_or_insert(entry.at);
-        }
+        let Some(gpu) = self.gpus.last_mut().filter(|g| !g.over) else { return };
         let slots = match scope {
             Scope::Gpu => {
-                // Of a value that comes twice under one name, the second has lost its own heading.
-                if !holds(&gpu.entries, entry.found) {
-                    gpu.entries.push(entry);
-                }
+                gpu.take(entry);
                 return;
             }
             Scope::Mig => &mut gpu.migs,
@@ -132,9 +156,16 @@ impl<'t> Log<'t> {
         again && (entry.section == 0 || entry.section != first.section)
     }
 
+    /// Notes that the values under a heading of the last GPU belong to two headings.
+    pub(super) fn mixed(&mut self, section: usize) {
+        if let Some(gpu) = self.gpus.last_mut() {
+            gpu.mixed(section);
+        }
+    }
+
     /// Notes that the last GPU has said that it is lost.
     pub(super) fn lost(&mut self, at: At<'t>) {
-        if let Some(gpu) = self.gpus.last_mut() {
+        if let Some(gpu) = self.gpus.last_mut().filter(|g| !g.over) {
             gpu.lost.get_or_insert(at);
         }
     }
@@ -335,12 +366,11 @@ pub(super) fn whole_reasons(seen: &[(&'static str, bool)]) -> bool {
     base.iter().all(has) && (!modern.iter().any(has) || modern.iter().all(has))
 }
 
-/// For each field the entry under the name that is preferred and that has a value; else one without.
+/// For each field the entry under the name that is preferred, also where it has no value.
 fn best<'e, 't>(slot: &'e [Entry<'t>]) -> Vec<&'e Entry<'t>> {
     let mut by_field: BTreeMap<u16, &'e Entry<'t>> = BTreeMap::new();
     for e in slot {
-        let order = |e: &Entry<'_>| (value::is_absent(&e.text), e.found.rank);
-        if by_field.get(&e.found.field).is_none_or(|old| order(e) < order(old)) {
+        if by_field.get(&e.found.field).is_none_or(|old| e.found.rank < old.found.rank) {
             by_field.insert(e.found.field, e);
         }
     }

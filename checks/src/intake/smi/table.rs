@@ -60,7 +60,7 @@ fn cells(line: &str) -> Vec<&str> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Box_ {
+enum Frame {
     Boards,
     Mig,
     Processes,
@@ -69,7 +69,9 @@ enum Box_ {
 /// Reads it.
 pub(in crate::intake) fn table(text: &str, part: &mut Part) {
     let mut t = Table::default();
+    let last = text.lines().count();
     for (line, raw) in (1u32..).zip(text.lines()) {
+        t.cut = !text.ends_with('\n') && line as usize == last;
         t.line(raw, At { line, quote: raw });
     }
     t.finish(part);
@@ -78,7 +80,7 @@ pub(in crate::intake) fn table(text: &str, part: &mut Part) {
 struct Table<'t> {
     values: Latest,
     tables: usize,
-    inside: Box_,
+    inside: Frame,
     /// The GPU whose first row was the line before, or whose second row was.
     board: Option<(usize, u8)>,
     /// The second column is the driver model, not the persistence mode.
@@ -87,10 +89,26 @@ struct Table<'t> {
     columns: (bool, bool),
     migs: Vec<(usize, usize, At<'t>)>,
     processes: Vec<Process<'t>>,
-    /// The process box ended with its lower edge.
-    processes_whole: bool,
+    /// Where the process box ended with its lower edge, or says that there is none.
+    processes_end: Option<At<'t>>,
     migs_whole: bool,
+    /// Rows of a MIG device are missing.
+    migs_broken: bool,
+    /// What the line before was.
+    before: Before,
     lost: Vec<(&'t str, At<'t>)>,
+    /// The present line may be the beginning of a longer one.
+    cut: bool,
+}
+
+/// What a line is, for the line after it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// An edge of a box.
+    Edge,
+    /// The first row of a MIG device.
+    MigRow,
+    Other,
 }
 
 struct Process<'t> {
@@ -108,15 +126,18 @@ impl Default for Table<'_> {
         Self {
             values: Latest::default(),
             tables: 0,
-            inside: Box_::Boards,
+            inside: Frame::Boards,
             board: None,
             driver_model: false,
             columns: (true, true),
             migs: Vec::new(),
             processes: Vec::new(),
-            processes_whole: false,
+            processes_end: None,
             migs_whole: false,
+            migs_broken: false,
+            before: Before::Other,
             lost: Vec::new(),
+            cut: false,
         }
     }
 }
@@ -124,24 +145,30 @@ impl Default for Table<'_> {
 impl<'t> Table<'t> {
     fn line(&mut self, raw: &'t str, at: At<'t>) {
         let line = raw.trim();
+        let before = std::mem::replace(&mut self.before, Before::Other);
         if is_header(line) {
             self.tables += 1;
-            self.inside = Box_::Boards;
+            self.inside = Frame::Boards;
             self.board = None;
             self.migs.clear();
             self.processes.clear();
-            self.processes_whole = false;
+            self.processes_end = None;
             self.migs_whole = false;
+            self.migs_broken = false;
             self.header(line, at);
         } else if line.starts_with('|') {
-            self.row(line, at);
+            self.row(line, before, at);
         } else if line.starts_with('+') {
             self.board = None;
+            self.migs_broken |= self.inside == Frame::Mig && before == Before::Edge && !self.migs.is_empty();
+            self.before = Before::Edge;
             // The lower edge of a box; the upper one and the one below the column names come before its rows.
-            self.processes_whole |= self.inside == Box_::Processes && !self.processes.is_empty();
+            if self.inside == Frame::Processes && !self.processes.is_empty() {
+                self.processes_end = Some(at);
+            }
         } else if line.is_empty() {
             self.board = None;
-            self.migs_whole |= self.inside == Box_::Mig && !self.migs.is_empty();
+            self.migs_whole |= self.inside == Frame::Mig && !self.migs.is_empty();
         } else {
             self.message(line, at);
         }
@@ -175,21 +202,24 @@ impl<'t> Table<'t> {
         }
     }
 
-    fn row(&mut self, line: &'t str, at: At<'t>) {
-        if line.contains("MIG devices:") {
-            self.inside = Box_::Mig;
+    fn row(&mut self, line: &'t str, before: Before, at: At<'t>) {
+        if line.contains("MIG devices:") || line.contains(" GI ") && line.contains(" MIG ") {
+            self.inside = Frame::Mig;
             return;
         }
-        if line.contains("Processes:") || line.contains("Compute processes:") {
-            self.migs_whole |= self.inside == Box_::Mig;
-            self.inside = Box_::Processes;
+        if line.contains("rocesses:") {
+            self.migs_whole |= self.inside == Frame::Mig;
+            self.inside = Frame::Processes;
             return;
+        }
+        if line.contains(" PID ") {
+            self.inside = Frame::Processes;
         }
         let cells = cells(line);
         match self.inside {
-            Box_::Boards => self.board_row(&cells, line, at),
-            Box_::Mig => self.mig_row(&cells, line, at),
-            Box_::Processes => self.process_row(&cells, line, at),
+            Frame::Boards => self.board_row(&cells, line, at),
+            Frame::Mig => self.mig_row(&cells, line, before, at),
+            Frame::Processes => self.process_row(&cells, line, at),
         }
     }
 
@@ -199,7 +229,8 @@ impl<'t> Table<'t> {
             return;
         }
         let Some(first) = cells.first() else { return };
-        if let Some((g, name, mode)) = board(first) {
+        // A row of the process box has one cell only.
+        if let Some((g, name, mode)) = board(first).filter(|_| cells.len() > 1) {
             self.board = Some((g, 1));
             self.first_row(g, name, mode, &cells[1..], at);
             return;
@@ -278,14 +309,20 @@ impl<'t> Table<'t> {
         self.values.set(&keys::GPU_MIG_MODE, &[g], value::text(mode), at);
     }
 
-    fn mig_row(&mut self, cells: &[&str], line: &str, at: At<'t>) {
+    fn mig_row(&mut self, cells: &[&str], line: &str, before: Before, at: At<'t>) {
         if line.contains("No MIG devices found") {
             self.migs_whole = true;
             return;
         }
         let Some(first) = cells.first() else { return };
         let ids: Option<Vec<usize>> = first.split_whitespace().map(|w| w.parse().ok()).collect();
-        let Some(&[g, gi, ci, m]) = ids.as_deref() else { return };
+        let Some(&[g, gi, ci, m]) = ids.as_deref() else {
+            // The second row of a device: its first one must stand above it.
+            let second = first.trim().is_empty() && cells.get(1).is_some_and(|c| memory(c).is_some());
+            self.migs_broken |= second && before != Before::MigRow;
+            return;
+        };
+        self.before = Before::MigRow;
         if g >= GPUS_MAX || m >= GPUS_MAX {
             return;
         }
@@ -307,7 +344,7 @@ impl<'t> Table<'t> {
             return;
         }
         if line.contains("No running") {
-            self.processes_whole = true;
+            self.processes_end = Some(at);
             return;
         }
         let [cell] = cells else { return };
@@ -348,9 +385,9 @@ impl<'t> Table<'t> {
             self.values.set(&keys::GPU_UUID, &[g], value::text(uuid), at);
         } else if let Some((code, text)) = failure(line) {
             self.values.set(&keys::NVML_ERROR, &[], Some(code), at);
-            self.values.set(&keys::NVML_ERROR_TEXT, &[], Some(text), at);
+            self.values.set(&keys::NVML_ERROR_TEXT, &[], Some(text).filter(|_| !self.cut), at);
         } else if let Some(version) = line.strip_prefix("NVML library version:") {
-            self.values.set(&keys::NVML_LIBRARY, &[], value::text(version), at);
+            self.values.set(&keys::NVML_LIBRARY, &[], value::text(version).filter(|_| !self.cut), at);
         } else if line == "No devices were found" {
             self.values.set(&keys::NVML_GPU_COUNT, &[], Some(0i64), at);
         }
@@ -374,7 +411,7 @@ impl<'t> Table<'t> {
     }
 
     fn mig_counts(&mut self) {
-        if !self.migs_whole {
+        if !self.migs_whole || self.migs_broken {
             return;
         }
         for g in self.migs.iter().map(|m| m.0).collect::<std::collections::BTreeSet<_>>() {
@@ -404,8 +441,9 @@ impl<'t> Table<'t> {
             let on_one = self.processes.iter().filter(|q| q.pid == p.pid).count() == 1;
             v.set(&keys::PID_MEMORY, &[pid], memory.filter(|_| on_one), p.at);
         }
-        if let Some(p) = self.processes.first().filter(|_| self.processes_whole) {
-            v.set(&keys::PROCESSES, &[], Some(self.processes.len()), p.at);
+        if let Some(end) = self.processes_end {
+            let at = self.processes.first().map_or(end, |p| p.at);
+            v.set(&keys::PROCESSES, &[], Some(self.processes.len()), at);
         }
     }
 }

@@ -87,7 +87,7 @@ pub(in crate::intake) fn number(text: &str, units: Units) -> Option<f64> {
         return None;
     }
     let text = bare(text);
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+    let end = digits(text);
     let (digits, unit) = (&text[..end], text[end..].trim());
     let factor = units.iter().find(|(u, _)| *u == unit)?.1;
     // Not every text of these characters is a number of ours: no "+5", no "1.".
@@ -96,6 +96,22 @@ pub(in crate::intake) fn number(text: &str, units: Units) -> Option<f64> {
     }
     let n: f64 = digits.parse().ok()?;
     Some(n * factor)
+}
+
+/// Length of the number that a text begins with, an exponent included.
+fn digits(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let plain = |from: usize| {
+        bytes[from..]
+            .iter()
+            .position(|b| !(b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+')))
+            .map_or(bytes.len(), |p| from + p)
+    };
+    let end = plain(0);
+    match bytes.get(end..) {
+        Some([b'e' | b'E', b'+' | b'-' | b'0'..=b'9', ..]) => plain(end + 1),
+        _ => end,
+    }
 }
 
 /// A whole number with one of the units.

@@ -203,9 +203,15 @@ impl<'t> Walk<'t> {
             return;
         }
         let Some(at) = self.open.iter().rposition(|o| o.0 == name) else {
-            if name == "gpu" {
-                self.open.clear();
-                self.in_gpu = false;
+            match name {
+                "gpu" => {
+                    self.open.clear();
+                    self.in_gpu = false;
+                }
+                // One whose beginning is missing still counts among its siblings.
+                "mig_device" => self.log.slot(Scope::Mig),
+                "process_info" => self.log.slot(Scope::Process),
+                _ => {}
             }
             self.leaf = false;
             return;
