@@ -85,6 +85,8 @@ struct Node {
     /// Length of the path up to here.
     path: usize,
     line: usize,
+    /// It can stand where it stands, and so can what it stands under.
+    sound: bool,
     /// Hashes of the children's names.
     names: Vec<u64>,
 }
@@ -108,12 +110,12 @@ impl Indented {
             let mut hasher = DefaultHasher::new();
             name.hash(&mut hasher);
             let hash = hasher.finish();
-            sound = !parent.names.contains(&hash) && !is_foreign(&self.path[..above], name, &self.path);
+            sound = parent.sound && !parent.names.contains(&hash) && !is_foreign(&self.path[..above], name, &self.path);
             if sound {
                 parent.names.push(hash);
             }
         }
-        self.nodes.push(Node { indent, children: None, path: self.path.len(), line, names: Vec::new() });
+        self.nodes.push(Node { indent, children: None, path: self.path.len(), line, sound, names: Vec::new() });
         sound
     }
 }
