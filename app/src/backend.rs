@@ -44,9 +44,9 @@ impl Subject {
     #[must_use]
     pub fn path(&self) -> String {
         match self {
-            Self::Node(n) => format!("/nodes/{n}"),
-            Self::Run(id) => format!("/runs/{id}"),
-            Self::Report(id) => format!("/reports/{id}"),
+            Self::Node(n) => format!("/nodes/{}", segment(n)),
+            Self::Run(id) => format!("/runs/{}", segment(id)),
+            Self::Report(id) => format!("/reports/{}", segment(id)),
         }
     }
 
@@ -55,6 +55,19 @@ impl Subject {
     pub fn checklist(&self, layer: Layer) -> String {
         format!("{}/checklist/{}", self.path(), layer.id())
     }
+}
+
+/// A name as one segment of a path: everything but letters, digits and `-._~` is percent-encoded.
+fn segment(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for b in name.bytes() {
+        if b.is_ascii_alphanumeric() || b"-._~".contains(&b) {
+            out.push(char::from(b));
+        } else {
+            out.push_str(&format!("%{b:02X}"));
+        }
+    }
+    out
 }
 
 /// A stored report and where it came from.

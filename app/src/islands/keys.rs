@@ -93,7 +93,7 @@ pub fn Keys() -> impl IntoView {
         }
     });
     view! {
-        <button class="btn quiet needs-live" type="button" aria-label="Keyboard" title="Keyboard (?)" on:click=move |_| open()>
+        <button class="btn quiet needs-live keys-open" type="button" aria-label="Keyboard" title="Keyboard (?)" on:click=move |_| open()>
             "?"
         </button>
         <span class="vh" role="status">

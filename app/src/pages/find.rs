@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
-use crate::backend::{NodesPage, RunsPage};
+use crate::backend::{NodesPage, RunsPage, Subject};
 use crate::format;
 use crate::pages::load;
 
@@ -32,13 +32,13 @@ fn show(nodes: NodesPage, runs: RunsPage, q: String) -> AnyView {
         .nodes
         .into_iter()
         .filter(|n| has(&n.name))
-        .map(|n| Hit { href: format!("/nodes/{}", n.name), name: n.name, about: n.gpus.unwrap_or_default() })
+        .map(|n| Hit { href: Subject::Node(n.name.clone()).path(), name: n.name, about: n.gpus.unwrap_or_default() })
         .collect();
     let runs: Vec<Hit> = runs
         .runs
         .into_iter()
         .filter(|r| has(&r.name) || r.id == q)
-        .map(|r| Hit { href: format!("/runs/{}", r.id), name: r.name, about: format::moment(r.started_ms) })
+        .map(|r| Hit { href: Subject::Run(r.id).path(), name: r.name, about: format::moment(r.started_ms) })
         .collect();
     let checks: Vec<Hit> = catalogue::all()
         .iter()

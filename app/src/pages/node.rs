@@ -125,7 +125,7 @@ fn show(page: NodePage) -> AnyView {
 
 /// The verdict where the latest run says more than the node's own snapshot.
 fn by_run(run: &RunRow, own: &str) -> AnyView {
-    let href = format!("/runs/{}", run.id);
+    let href = Subject::Run(run.id.clone()).path();
     let headline = &run.summary.headline;
     let gain = headline.recoverable_share.filter(|s| *s > 0.0).map(|share| {
         let note = view! { "for the job, from " <a href=href.clone()>{run.name.clone()}</a> }.into_any();

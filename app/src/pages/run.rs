@@ -23,7 +23,7 @@ fn show(page: RunPage) -> AnyView {
     let subject = Subject::Run(row.id.clone());
     let mut crumbs = vec![("Runs".to_owned(), Some("/runs".to_owned()))];
     if let Some(node) = &row.node {
-        crumbs.push((node.clone(), Some(format!("/nodes/{node}"))));
+        crumbs.push((node.clone(), Some(Subject::Node(node.clone()).path())));
     }
     crumbs.push((format!("Run {}", row.name), None));
     let walk = stored.report.start_here().or(stored.report.headline.layer).unwrap_or(checks::Layer::Driver);

@@ -3,7 +3,7 @@
 use checks::Level;
 use leptos::prelude::*;
 
-use crate::backend::RunRow;
+use crate::backend::{RunRow, Subject};
 use crate::format;
 use crate::parts::duo::Duo;
 use crate::parts::lamp::Lamp;
@@ -59,7 +59,7 @@ fn OneRun(run: RunRow, now_ms: i64, with_node: bool) -> impl IntoView {
         <tr data-row="">
             <td class="c-node nowrap">
                 <Lamp level=s.worst />
-                <a class="ml" href=format!("/runs/{}", run.id) data-open="">
+                <a class="ml" href=Subject::Run(run.id).path() data-open="">
                     {run.name}
                 </a>
                 <State state=run.state />
@@ -79,7 +79,7 @@ fn OneRun(run: RunRow, now_ms: i64, with_node: bool) -> impl IntoView {
                 .then(|| {
                     view! {
                         <td class="nowrap c-gpu">
-                            {run.node.map(|n| view! { <a href=format!("/nodes/{n}")>{n.clone()}</a> })}
+                            {run.node.map(|n| view! { <a href=Subject::Node(n.clone()).path()>{n}</a> })}
                         </td>
                     }
                 })}

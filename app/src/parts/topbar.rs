@@ -28,7 +28,11 @@ pub(crate) fn Topbar() -> impl IntoView {
                 <Mark />
                 "Sextant"
             </a>
-            <nav aria-label="Main">{SECTIONS.map(link).into_iter().collect_view()}</nav>
+            <nav aria-label="Main">
+                {SECTIONS.map(link).into_iter().collect_view()} <a class="only-narrow" href="/find">
+                    "Find"
+                </a>
+            </nav>
             <form class="field jump" method="get" action="/find" role="search">
                 <label class="vh" for="jump">
                     "Go to a node, run or check"

@@ -4,6 +4,7 @@ use checks::{Layer, Level};
 use leptos::prelude::*;
 
 use super::query::{Query, ROWS, Row, STALE_MS, Sort};
+use crate::backend::Subject;
 use crate::format;
 use crate::parts::duo::Duo;
 use crate::parts::lamp::Lamps;
@@ -60,7 +61,7 @@ fn OneNode(row: Row, now_ms: i64) -> impl IntoView {
     };
     let run = row.run.map(|(id, name)| {
         view! {
-            <a class="small" href=format!("/runs/{id}")>
+            <a class="small" href=Subject::Run(id).path()>
                 {name}
             </a>
             ": "
@@ -70,7 +71,7 @@ fn OneNode(row: Row, now_ms: i64) -> impl IntoView {
     view! {
         <tr class:stale=stale data-row="">
             <td class="c-node nowrap">
-                <a href=format!("/nodes/{}", row.name) data-open="">
+                <a href=Subject::Node(row.name.clone()).path() data-open="">
                     {row.name.clone()}
                 </a>
             </td>
