@@ -55,6 +55,10 @@ fn OneRun(run: RunRow, now_ms: i64, with_node: bool) -> impl IntoView {
         (None, Level::Unknown) => "?".to_owned(),
         (None, _) => "–".to_owned(),
     };
+    let node = run.node.map(|n| {
+        let href = Subject::Node(n.clone()).path();
+        view! { <a href=href>{n}</a> }
+    });
     view! {
         <tr data-row="">
             <td class="c-node nowrap">
@@ -79,7 +83,7 @@ fn OneRun(run: RunRow, now_ms: i64, with_node: bool) -> impl IntoView {
                 .then(|| {
                     view! {
                         <td class="nowrap c-gpu">
-                            {run.node.map(|n| view! { <a href=Subject::Node(n.clone()).path()>{n}</a> })}
+                            {node}
                         </td>
                     }
                 })}

@@ -21,6 +21,9 @@ pub(crate) const HOSTILE_LOG: &str = "\
 [  120.500000] NVRM: Xid (PCI:0000:17:00): 79, pid='<script>alert(1)</script>', name=<img src=x onerror=alert(2)>, GPU has fallen off the bus.\n\
 [  121.000000] usb 1-1: \u{1b}[31mnew device\u{1b}[0m\n";
 
+/// A node name that an address cannot hold as it is.
+pub(crate) const ODD_NAME: &str = "rack 3/α?#&";
+
 /// A file name that tries to be markup.
 pub(crate) const HOSTILE_NAME: &str = "dmesg </title><script>alert(3)</script>.txt";
 
@@ -92,10 +95,11 @@ impl Fixture {
             One::read(&format!("run-{name}"), name, &[of("steps.node-h200.0.jsonl"), of("samples.node-h200.jsonl")])
         };
         let node = |name: &str| One::read(&format!("node-{name}"), name, &[file(&format!("nodes/{name}.json"))]);
+        let odd = One::read("node-odd", ODD_NAME, &[file("nodes/node-h200-user.json")]);
         let log = (HOSTILE_NAME.to_owned(), HOSTILE_LOG.as_bytes().to_vec());
         let picture = ("screenshot.png".to_owned(), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec());
         Arc::new(Self {
-            nodes: vec![node("node-h200"), node("node-h200-user")],
+            nodes: vec![node("node-h200"), node("node-h200-user"), odd],
             runs: vec![run("loader-inline"), run("loader-inline.fixed"), run("small-grid"), run("healthy-lm")],
             upload: One::read("upload-1", HOSTILE_NAME, &[log, picture]),
         })

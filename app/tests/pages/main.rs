@@ -187,6 +187,17 @@ async fn the_node_list_is_narrowed_and_ordered_by_its_address() {
 }
 
 #[tokio::test]
+async fn a_name_with_slashes_and_spaces_can_be_opened_from_the_list() {
+    let demo = Fixture::demo();
+    let list = ok(&demo, "/?q=rack").await;
+    let href = list.split("<a href=\"/nodes/").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert_eq!(href, "rack%203%2F%CE%B1%3F%23%26");
+    let page = ok(&demo, &format!("/nodes/{href}")).await;
+    assert!(page.contains("<h1>rack 3/α?#&amp;</h1>"));
+    assert!(page.contains(&format!("/nodes/{href}/checklist/")));
+}
+
+#[tokio::test]
 async fn the_theme_of_the_cookie_is_the_theme_of_the_page() {
     let demo = Fixture::demo();
     let options = LeptosOptions::builder().output_name("sextant").build();
