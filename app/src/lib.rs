@@ -13,6 +13,7 @@ compile_error!("features `ssr` and `hydrate` exclude each other: build the serve
 
 #[cfg(feature = "ssr")]
 pub mod app;
+mod axis;
 #[cfg(feature = "ssr")]
 pub mod backend;
 #[cfg(feature = "ssr")]

@@ -98,12 +98,17 @@ pub fn UploadForm(low: bool) -> impl IntoView {
                 </section>
                 <div class="card send-bar" class:live-hide=move || low && !some()>
                     <div class="body bar pt4">
-                        <button class="btn primary" type="submit" disabled=move || form.busy.get()>
+                        {move || {
+                            form.report.get().map(|url| view! { <a class="btn primary" href=url>"Open the report"</a> })
+                        }}
+                        <button
+                            class="btn"
+                            class:primary=move || form.report.with(Option::is_none)
+                            type="submit"
+                            disabled=move || form.busy.get()
+                        >
                             {move || if form.busy.get() { "Sending …" } else { "Send" }}
                         </button>
-                        {move || {
-                            form.report.get().map(|url| view! { <a class="btn" href=url>"Open the report"</a> })
-                        }}
                         <span class="small muted" role="status">
                             {move || form.says.get()}
                         </span>

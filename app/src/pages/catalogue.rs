@@ -34,7 +34,7 @@ pub(crate) fn Catalogue() -> impl IntoView {
                         {shown}
                     </p>
                 </div>
-                <form class="actions" method="get" action="/catalogue" role="search">
+                <form class="actions" method="get" action="/catalogue" role="search" aria-label="Checks">
                     <label class="field">
                         <span class="vh">"Search checks"</span>
                         <input type="search" name="q" value=query placeholder="Name or symptom" />

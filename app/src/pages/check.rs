@@ -126,7 +126,7 @@ fn Side(current: &'static Check) -> impl IntoView {
                 <h2>"All checks"</h2>
                 <span class="muted">{format::count(all.len())}</span>
             </header>
-            <form class="inset" method="get" action="/catalogue" role="search">
+            <form class="inset" method="get" action="/catalogue" role="search" aria-label="Checks">
                 <label class="field">
                     <span class="vh">"Search checks"</span>
                     <input type="search" name="q" placeholder="Name or symptom" />

@@ -58,7 +58,7 @@ fn show(nodes: NodesPage, runs: RunsPage, q: String) -> AnyView {
                 <div class="grow">
                     <h1>{if q.is_empty() { "Find".to_owned() } else { format!("Find “{q}”") }}</h1>
                 </div>
-                <form class="actions" method="get" action="/find" role="search">
+                <form class="actions" method="get" action="/find" role="search" aria-label="Nodes, runs and checks">
                     <label class="field">
                         <span class="vh">"Name of a node, run or check"</span>
                         <input type="search" name="q" value=q.clone() placeholder="Node, run or check" />

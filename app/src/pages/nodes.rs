@@ -134,7 +134,7 @@ fn Filters(query: Query, counts: Counts) -> impl IntoView {
     view! {
         <div class="filters">
             <div class="toolbar">
-                <form class="actions" method="get" action="/" role="search">
+                <form class="actions" method="get" action="/" role="search" aria-label="Nodes">
                     {hidden.collect_view()}
                     <label class="field">
                         <span class="vh">"Search nodes"</span>

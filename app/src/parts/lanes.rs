@@ -7,6 +7,7 @@ use checks::series::{Lane, Lanes};
 use leptos::prelude::*;
 
 use self::draw::{MAX_BARS, Paths, Scale, WIDTH};
+use crate::axis;
 use crate::format;
 use crate::islands::chart::ChartCursor;
 
@@ -30,29 +31,29 @@ pub(crate) fn LanesCard(lanes: Lanes) -> impl IntoView {
     let span_ms = lanes.span_ms;
     let find = |id: &str| lanes.lanes.iter().find(|l| l.id == id);
     // Step time and data wait share one scale, so that the bars can be compared.
-    let ms_max = draw::nice_max(find("step_ms").map_or(0.0, |l| l.max));
+    let ms_max = axis::nice_max(find("step_ms").map_or(0.0, |l| l.max));
     let rows = KNOWN.map(|known| match find(known.0) {
         Some(lane) => {
             let y_max = match lane.unit.as_str() {
                 "%" => 100.0,
                 "ms" if ms_max > 1e-9 && find("step_ms").is_some() => ms_max,
-                _ => draw::nice_max(lane.max.max(lane.limit.unwrap_or(0.0))),
+                _ => axis::nice_max(lane.max.max(lane.limit.unwrap_or(0.0))),
             };
             view! { <OneLane lane=lane.clone() known scale=Scale { span_ms, y_max } /> }.into_any()
         }
         None => view! { <NotRecorded name=known.1 /> }.into_any(),
     });
-    let ticks = draw::ticks(span_ms).into_iter().map(move |(t, label)| {
+    let ticks = axis::ticks(0.0, span_ms).into_iter().map(move |(t, label)| {
         view! { <span style=format!("left:{:.1}%", t / span_ms.max(f64::MIN_POSITIVE) * 100.0)>{label}</span> }
     });
-    let axis = if lanes.own_clocks { "each lane from its own start" } else { "one time axis" };
+    let clock = if lanes.own_clocks { "each lane from its own start" } else { "one time axis" };
     #[expect(clippy::cast_possible_truncation, reason = "epoch milliseconds fit into 53 bits")]
     let from = lanes.start_ms.map(|ms| format!(", from {}", format::moment(ms as i64))).unwrap_or_default();
     view! {
         <section class="card" aria-labelledby="time-h">
             <header>
                 <h2 id="time-h">"Over time"</h2>
-                <span class="muted">{format!("{axis}, {}{from}", length(span_ms))}</span>
+                <span class="muted">{format!("{clock}, {}{from}", length(span_ms))}</span>
             </header>
             <div class="body">
                 {lanes
@@ -99,7 +100,7 @@ fn OneLane(
     let limit = lane.limit.map(|l| format!("M0,{y}H{WIDTH}", y = scale.y(l)));
     let bars = unit == "ms" && lane.points.len() <= MAX_BARS;
     let grid: String =
-        draw::ticks(scale.span_ms).iter().skip(1).map(|(t, _)| format!("M{},0V100", scale.x(*t))).collect();
+        axis::ticks(0.0, scale.span_ms).iter().skip(1).map(|(t, _)| format!("M{},0V100", scale.x(*t))).collect();
     let marks = if bars {
         let gap = WIDTH / 800.0;
         lane.points

@@ -33,7 +33,7 @@ pub(crate) fn Topbar() -> impl IntoView {
                     "Find"
                 </a>
             </nav>
-            <form class="field jump" method="get" action="/find" role="search">
+            <form class="field jump" method="get" action="/find" role="search" aria-label="Everywhere">
                 <label class="vh" for="jump">
                     "Go to a node, run or check"
                 </label>

@@ -34,7 +34,7 @@ fn One(case: Case) -> impl IntoView {
     let texts =
         inputs.into_iter().map(named("Input")).chain(traces.into_iter().map(named("Trace"))).map(|(name, text)| {
             view! {
-                <h4 class="sec-h">{name}</h4>
+                <h3 class="sec-h">{name}</h3>
                 <pre class="redact">{cut(&text)}</pre>
             }
         });
@@ -52,7 +52,7 @@ fn One(case: Case) -> impl IntoView {
                 {(!facts.is_empty())
                     .then(|| {
                         view! {
-                            <h4 class="sec-h">"Facts"</h4>
+                            <h3 class="sec-h">"Facts"</h3>
                             <pre class="redact">{facts.join("\n")}</pre>
                         }
                     })}
@@ -60,7 +60,7 @@ fn One(case: Case) -> impl IntoView {
                 {(!expect.is_empty())
                     .then(|| {
                         view! {
-                            <h4 class="sec-h">"What the finding must say"</h4>
+                            <h3 class="sec-h">"What the finding must say"</h3>
                             <pre class="redact">{expect.join("\n")}</pre>
                         }
                     })}

@@ -1,4 +1,4 @@
-//! Geometry of a lane: from points to SVG paths, scales and ticks. Pure; it knows no markup.
+//! Geometry of a lane: from points to SVG paths. Pure; it knows no markup.
 
 use checks::series::Point;
 
@@ -9,16 +9,6 @@ const HEIGHT: f64 = 100.0;
 pub(super) const MAX_BARS: usize = 60;
 /// Two points further apart than this many usual distances have nothing recorded between them.
 const GAP: f64 = 3.0;
-
-/// The smallest of 1, 2, 2.5, 4, 5, 8 × 10ⁿ that is not below `v`: the upper end of a scale.
-pub(super) fn nice_max(v: f64) -> f64 {
-    if v <= 0.0 || !v.is_finite() {
-        return 1.0;
-    }
-    let base = 10f64.powf(v.log10().floor());
-    let steps = [1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0];
-    steps.iter().map(|s| s * base).find(|s| *s >= v * (1.0 - 1e-9)).unwrap_or(10.0 * base)
-}
 
 /// A scale from time and value to the plot.
 #[derive(Clone, Copy)]
@@ -93,34 +83,6 @@ fn ends(points: &[Point]) -> Vec<f64> {
     points.iter().enumerate().map(hold).collect()
 }
 
-/// Marks of the time axis: about six, at round times, each as milliseconds and label.
-pub(super) fn ticks(span_ms: f64) -> Vec<(f64, String)> {
-    let (unit, name) = match span_ms {
-        s if s < 1_000.0 => (1.0, "ms"),
-        s if s < 180_000.0 => (1_000.0, "s"),
-        s if s < 10_800_000.0 => (60_000.0, "min"),
-        _ => (3_600_000.0, "h"),
-    };
-    let step = nice_max(span_ms / unit / 6.0);
-    let decimals = if step >= 1.0 && step.fract() == 0.0 {
-        0
-    } else if (step * 10.0).fract() == 0.0 {
-        1
-    } else {
-        2
-    };
-    let label = |v: f64, d: usize| format!("{}\u{a0}{name}", crate::format::num(v, d));
-    let mut out = Vec::new();
-    let mut v = 0.0;
-    // The last mark is the end of the recording; one right before it would run into its label.
-    while v < span_ms / unit - step * 0.4 {
-        out.push((v * unit, label(v, decimals)));
-        v += step;
-    }
-    out.push((span_ms, label(span_ms / unit, if unit > 1.0 { 2 } else { 0 })));
-    out
-}
-
 /// Points as text for the pointer's read-out: `start,lowest,highest` joined by spaces.
 pub(super) fn packed(points: &[Point]) -> String {
     let short = |v: f64| {
@@ -152,22 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn scales_end_at_round_numbers() {
-        assert_eq!([0.0, 876.8, 700.0, 137.0, 0.22].map(nice_max), [1.0, 1000.0, 800.0, 150.0, 0.25]);
-    }
-
-    #[test]
     fn a_gap_in_the_recording_is_a_gap_in_the_line() {
         let points = [at(0.0, 50.0), at(10.0, 100.0), at(20.0, 0.0), at(500.0, 50.0)];
         let drawn = paths(&points, Scale { span_ms: 1000.0, y_max: 100.0 });
         assert_eq!(drawn.line, "M0,50H10V0H20V100H30M500,50H510");
         assert!(drawn.lower.is_none());
-    }
-
-    #[test]
-    fn the_axis_ends_with_the_recording() {
-        let labels: Vec<String> = ticks(2550.0).into_iter().map(|t| t.1.replace('\u{a0}', " ")).collect();
-        assert_eq!(labels, ["0.0 s", "0.5 s", "1.0 s", "1.5 s", "2.0 s", "2.55 s"]);
     }
 
     #[test]
