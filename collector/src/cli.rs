@@ -70,6 +70,9 @@ pub(crate) struct CheckArgs {
     /// Sample the GPUs of this node for so long.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: Option<u64>,
+    /// Sample a running process and everything below it as well; needs --seconds.
+    #[arg(long, value_name = "PID", requires = "seconds")]
+    pub pid: Option<u32>,
     /// Folder that stands for `/`, for probing a copy of another system's files.
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub root: PathBuf,

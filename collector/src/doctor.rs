@@ -30,7 +30,7 @@ struct Line {
 
 /// Runs the command: status 0 if everything that concerns this node can be read, else 1.
 pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
-    let snapshot = probe::snapshot(Path::new("/"), Options { sample: Duration::from_millis(250) });
+    let snapshot = probe::snapshot(Path::new("/"), Options { sample: Duration::from_millis(250), pid: None });
     let mut lines = node(&snapshot);
     lines.push(python());
     lines.push(server(args));

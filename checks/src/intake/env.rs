@@ -55,6 +55,7 @@ const PREFIXES: &[&str] = &[
     "ACCELERATE_",
     "DEEPSPEED_",
     "MASTER_PORT",
+    "SEXTANT_RUN_ID",
     "ROCR_",
     "HIP_",
 ];
@@ -97,7 +98,9 @@ pub(super) fn parse(text: &str, part: &mut Part) {
     }
 }
 
-fn wanted(name: &str) -> bool {
+/// True for a variable that bears on GPUs and training and does not look like a credential.
+#[must_use]
+pub fn wanted(name: &str) -> bool {
     PREFIXES.iter().any(|p| {
         if p.ends_with('_') { name.starts_with(p) } else { name == *p || name.starts_with(p) && *p == "CUBLAS" }
     }) && !SECRET.iter().any(|s| name.contains(s))

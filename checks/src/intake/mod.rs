@@ -29,6 +29,7 @@ mod sniff;
 
 use std::io::Read;
 
+pub use env::wanted as wanted_variable;
 pub use kind::Kind;
 pub use part::Part;
 

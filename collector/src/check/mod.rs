@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
         files::add(&mut intake, path);
     }
     if args.reads_node() {
-        let mut options = probe::Options::default();
+        let mut options = probe::Options { pid: args.pid, ..probe::Options::default() };
         if let Some(seconds) = args.seconds {
             options.sample = Duration::from_secs(seconds);
         }

@@ -50,12 +50,14 @@ const SNAPSHOT_HZ: f64 = 10.0;
 pub(crate) struct Options {
     /// How long the GPUs are sampled.
     pub sample: Duration,
+    /// A process that is sampled with everything below it.
+    pub pid: Option<u32>,
 }
 
 impl Default for Options {
     /// Half a second of samples: five readings, and a check that ends within a second.
     fn default() -> Self {
-        Self { sample: Duration::from_millis(450) }
+        Self { sample: Duration::from_millis(450), pid: None }
     }
 }
 
@@ -63,8 +65,8 @@ impl Default for Options {
 pub(crate) fn snapshot(root: &Path, options: Options) -> Snapshot {
     let started = Instant::now();
     let root = Root::new(root);
-    let (at, sampling) = (root.clone(), options.sample);
-    let gpus = reading::start("NVML", NVML_LIMIT + options.sample, move || gpus(&at, sampling));
+    let at = root.clone();
+    let gpus = reading::start("NVML", NVML_LIMIT + options.sample, move || gpus(&at, options));
     let at = root.clone();
     let log = reading::start("The kernel log", LOG_LIMIT, move || kernel_log::read(&at));
     let at = root.clone();
@@ -103,6 +105,7 @@ pub(crate) fn snapshot(root: &Path, options: Options) -> Snapshot {
     };
     if let Some(inventory) = &inventory {
         all.extend(nvml::facts(inventory));
+        all.text(Kind::Env, environment(&root, inventory));
         remark(inventory.error.as_ref(), &pci_gpus, &mut all);
     }
     join::pci(&root, inventory.as_ref(), &pci_gpus, &mut all);
@@ -119,29 +122,33 @@ pub(crate) fn kernel_log(root: &Root) -> Option<String> {
 }
 
 /// NVML's inventory and samples. `None` where there is nothing to ask: a made-up tree without recorded readings.
-fn gpus(root: &Root, sampling: Duration) -> (Option<nvml::Inventory>, Option<String>) {
-    let nvml = match open_nvml(root) {
-        Ok(Some(nvml)) => nvml,
-        Ok(None) => return (None, None),
-        Err(error) => return (Some(nvml::Inventory { error: Some(error), ..nvml::Inventory::default() }), None),
+fn gpus(root: &Root, options: Options) -> (Option<nvml::Inventory>, Option<String>) {
+    let (nvml, error) = match open_nvml(root) {
+        Ok(nvml) => (nvml, None),
+        Err(error) => (None, Some(error)),
     };
-    let mut sampler = Sampler::new(root.clone(), Some(nvml), SNAPSHOT_HZ);
+    let has_gpus = nvml.as_ref().is_some_and(|n| !n.sampled().is_empty());
+    let sampling = if has_gpus || options.pid.is_some() { options.sample } else { Duration::ZERO };
+    let mut sampler = Sampler::new(root.clone(), nvml, SNAPSHOT_HZ);
+    let procs = || options.pid.map(|pid| sample::below(root, pid)).unwrap_or_default();
     let mut text = Vec::new();
     let ends = Instant::now() + sampling;
     let mut write = || -> std::io::Result<()> {
         sampler.meta(&mut text, None)?;
         while Instant::now() + sampler.wait() < ends {
             std::thread::sleep(sampler.wait());
-            sampler.take(&mut text, &Vec::new)?;
+            sampler.take(&mut text, &procs)?;
         }
         Ok(())
     };
     // Memory does not refuse to be written to.
     let _ = write();
     let sampled = sampler.stats().samples > 0;
-    let inventory = sampler.into_nvml().map(|n| n.inventory());
-    let has_gpus = inventory.as_ref().is_some_and(|i| !i.gpus.is_empty());
-    (inventory, (sampled && has_gpus).then(|| String::from_utf8_lossy(&text).into_owned()))
+    let inventory = match error {
+        Some(_) => Some(nvml::Inventory { error, ..nvml::Inventory::default() }),
+        None => sampler.into_nvml().map(|n| n.inventory()),
+    };
+    (inventory, sampled.then(|| String::from_utf8_lossy(&text).into_owned()))
 }
 
 /// The node's NVML, or the recorded one of a made-up tree.
@@ -168,6 +175,31 @@ fn remark(error: Option<&Failure>, pci: &[pci::PciGpu], all: &mut Reading) {
         all.unreadable
             .push(format!("NVML could not be used{code}: {}. The GPUs were read from the PCI bus alone.", error.text));
     }
+}
+
+/// The environment of a process that computes on a GPU, as far as it bears on GPUs and training. NVML's process ids may be
+/// those of another namespace: only one whose name agrees is asked.
+fn environment(root: &Root, inventory: &nvml::Inventory) -> String {
+    let read = |p: &nvml::Process| -> Option<String> {
+        let name = p.name.as_deref()?.rsplit('/').next()?;
+        let comm = root.line(&format!("/proc/{}/comm", p.pid))?;
+        // The kernel keeps 15 characters of a name; Python programs may have changed it.
+        let same = !comm.is_empty() && name.starts_with(comm.as_str())
+            || comm.starts_with("python") && name.starts_with("python");
+        let text = same.then(|| root.text(&format!("/proc/{}/environ", p.pid))).flatten()?;
+        Some(wanted_variables(text.split('\0').filter_map(|v| v.split_once('='))))
+    };
+    let mut computing = inventory.gpus.iter().flat_map(|g| &g.processes).filter(|p| p.compute);
+    computing.find_map(read).unwrap_or_default()
+}
+
+/// `NAME=value` lines of the variables that bear on GPUs and training.
+pub(crate) fn wanted_variables<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = String::new();
+    for (name, value) in all.filter(|(name, _)| checks::intake::wanted_variable(name)) {
+        text.push_str(&format!("{name}={}\n", value.replace('\n', " ")));
+    }
+    text
 }
 
 fn assemble(root: &Root, started: Instant, all: Reading) -> Snapshot {

@@ -51,7 +51,7 @@ impl Seen {
     fn of(text: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         lay(text, dir.path());
-        let shot = snapshot(dir.path(), Options { sample: Duration::from_millis(150) });
+        let shot = snapshot(dir.path(), Options { sample: Duration::from_millis(150), pid: None });
         let json = serde_json::to_vec(&shot).unwrap();
         let intake = || {
             let mut intake = Intake::new();

@@ -7,8 +7,8 @@ mod child;
 mod ids;
 mod record;
 mod shim;
-mod tree;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
             return Ok(ExitCode::from(e.status()));
         }
     };
-    let recorder = record::Recorder::start(&root, &folder, &info.id, args.hz, child.id());
+    let recorder = record::Recorder::start(&root, &folder, &info.id, args.hz, child.id(), environment(&variables));
     let ended = child.wait();
     let recorded = recorder.stop(&root, &folder);
 
@@ -153,6 +153,14 @@ fn secrets_out(command: &[String]) -> Vec<String> {
         before = arg;
     }
     out
+}
+
+/// The command's environment as far as it bears on GPUs and training, as text.
+fn environment(added: &[(String, String)]) -> String {
+    let mut all: BTreeMap<String, String> =
+        std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
+    all.extend(added.iter().cloned());
+    probe::wanted_variables(all.iter().map(|(k, v)| (k.as_str(), v.as_str())))
 }
 
 fn write_info(folder: &Path, info: &RunInfo) -> Result<()> {

@@ -14,9 +14,7 @@ use checks::recording::Receipt;
 use checks::snapshot::{Raw, Snapshot};
 
 use crate::probe::{self, Options, Root};
-use crate::sample::{Sampler, Stats};
-
-use super::tree;
+use crate::sample::{self, Sampler, Stats};
 
 /// Samples reach the disk this often.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -35,18 +33,18 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Starts sampling and takes a snapshot, both beside the command.
-    pub(crate) fn start(root: &Root, folder: &Path, run: &str, hz: f64, pid: u32) -> Self {
+    pub(crate) fn start(root: &Root, folder: &Path, run: &str, hz: f64, pid: u32, environment: String) -> Self {
         let (stop, stopped) = mpsc::channel();
         let host = probe::host(root).unwrap_or_else(|| "node".to_owned());
         let (at, path, run) = (root.clone(), folder.join(format!("samples.{host}.jsonl")), run.to_owned());
         let sampling = thread::spawn(move || {
             let mut notes = Vec::new();
-            let stats = sample(&at, &path, &run, hz, pid, &stopped, &mut notes);
+            let stats = take_samples(&at, &path, &run, hz, pid, &stopped, &mut notes);
             (stats, notes)
         });
         let (stop_snapshots, stopped) = mpsc::channel();
         let path = folder.join("snapshot.json");
-        let snapshots = thread::spawn(move || snapshots(&path, &stopped));
+        let snapshots = thread::spawn(move || snapshots(&path, &environment, &stopped));
         Self { stop, sampling, snapshots, stop_snapshots }
     }
 
@@ -84,8 +82,14 @@ fn finish(mut snapshot: Snapshot, root: &Root, path: &Path, receipt: &mut Receip
 }
 
 /// A snapshot at the start, and one under load if the command runs that long. The last one holds.
-fn snapshots(path: &Path, stopped: &mpsc::Receiver<()>) -> Option<Snapshot> {
-    let take = || probe::snapshot(Path::new("/"), Options { sample: Duration::ZERO });
+fn snapshots(path: &Path, environment: &str, stopped: &mpsc::Receiver<()>) -> Option<Snapshot> {
+    let take = || {
+        let mut snapshot = probe::snapshot(Path::new("/"), Options { sample: Duration::ZERO, pid: None });
+        // The command's own environment, not that of whoever else holds a GPU.
+        snapshot.raw.retain(|r| r.name != Kind::Env.id());
+        snapshot.raw.push(Raw { name: Kind::Env.id().to_owned(), text: environment.to_owned() });
+        snapshot
+    };
     let first = take();
     // What cannot be written now is tried again at the end, which says so.
     let _ = write(path, &first);
@@ -102,7 +106,7 @@ fn write(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
 }
 
 /// Samples until told to stop.
-fn sample(
+fn take_samples(
     root: &Root,
     path: &Path,
     run: &str,
@@ -131,7 +135,7 @@ fn sample(
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 _ => return out.flush(),
             }
-            sampler.take(&mut out, &|| tree::below(root, pid))?;
+            sampler.take(&mut out, &|| sample::below(root, pid))?;
             if flushed.elapsed() >= FLUSH_EVERY {
                 out.flush()?;
                 flushed = Instant::now();

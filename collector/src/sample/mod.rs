@@ -4,6 +4,7 @@
 //! It does not judge.
 
 mod system;
+mod tree;
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,6 +14,8 @@ use serde::Serialize;
 
 use crate::nvml::Nvml;
 use crate::probe::Root;
+
+pub(crate) use tree::below;
 
 /// Slow-moving counters (disks, network, processes) are read this often.
 const SLOW_EVERY: Duration = Duration::from_secs(1);

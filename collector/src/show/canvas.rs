@@ -114,3 +114,33 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
     out.push('…');
     out
 }
+
+/// The text, cut to a number of columns at its front.
+pub(crate) fn clip_front(text: &str, columns: usize) -> String {
+    if display_width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut from = text.len();
+    let mut used = 1;
+    for (at, c) in text.char_indices().rev() {
+        used += display_width(c.encode_utf8(&mut [0; 4]));
+        if used > columns {
+            break;
+        }
+        from = at;
+    }
+    format!("…{}", &text[from..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_by_columns_and_not_by_bytes() {
+        assert_eq!(clip("日本語", 5), "日本…");
+        assert_eq!(clip_front("日本語", 5), "…本語");
+        assert_eq!(clip("abc", 3), "abc");
+        assert_eq!(clip_front("abcd", 3), "…cd");
+    }
+}

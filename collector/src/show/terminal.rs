@@ -5,7 +5,7 @@
 use checks::report::{Finding, Layer, Level, Report, StepBreakdown, Work};
 use owo_colors::Style;
 
-use super::canvas::{Canvas, clip};
+use super::canvas::{Canvas, clip, clip_front};
 use super::words;
 
 /// Narrowest page: below it lines break wherever they must.
@@ -210,12 +210,9 @@ fn activity(work: &Work, page: &mut Canvas) {
     ];
     let said = all.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     page.wrap(2, ("", none()), &said, none());
-    let span = format!(
-        "{} Means over {:.1} s, {}.",
-        work.reading,
-        work.seconds,
-        words::plural(work.samples, "sample", "samples")
-    );
+    let samples = words::plural(work.samples, "sample", "samples");
+    let over = if work.seconds > 0.0 { format!("{:.1} s, {samples}", work.seconds) } else { samples };
+    let span = format!("{} Means over {over}.", work.reading);
     page.wrap(2, ("", none()), &span, dim());
 }
 
@@ -276,13 +273,14 @@ fn finding(report: &Report, f: &Finding, rank: &str, page: &mut Canvas) {
         page.wrap(indent, ("", none()), &numbers.join(" · "), Style::new().italic());
     }
     for e in f.evidence.iter().take(EVIDENCE_MAX) {
+        let place = words::place(e, &report.inputs).unwrap_or_default();
+        let Some(quote) = &e.quote else {
+            let place = if place.is_empty() { place } else { format!(" ({place})") };
+            page.wrap(indent, ("· ", dim()), &format!("{}{place}", words::observed(e)), dim());
+            continue;
+        };
         page.wrap(indent, ("· ", dim()), &words::observed(e), dim());
-        let place = words::place(e, &report.inputs).map(|p| format!("{p}  ")).unwrap_or_default();
-        if let Some(quote) = &e.quote {
-            page.cut(indent + 2, (&place, Style::new().underline()), &words::plain(quote), dim());
-        } else if !place.is_empty() {
-            page.line(&[(&" ".repeat(indent + 2), none()), (place.trim_end(), Style::new().underline())]);
-        }
+        page.cut(indent + 2, (&format!("{place}  "), Style::new().underline()), &words::plain(quote), dim());
     }
     if let Some(more) = f.evidence.len().checked_sub(EVIDENCE_MAX).filter(|n| *n > 0) {
         page.line(&[(&format!("{:indent$}and {more} more in --json", ""), dim())]);
@@ -357,7 +355,9 @@ fn inputs(report: &Report, page: &mut Canvas) {
     for input in &report.inputs {
         let style = if input.kind == "unknown" { colour(Level::Warn) } else { dim() };
         let kind = format!("  {:<20}", input.kind);
-        page.cut(0, (&kind, style), &words::plain(&input.name), none());
+        // The end of a long name says more than its beginning.
+        let name = clip_front(&words::plain(&input.name), page.width().saturating_sub(kind.len()));
+        page.line(&[(&kind, style), (&name, none())]);
         for note in input.notes.iter().take(NOTES_MAX) {
             let line = note.line.map(|l| format!("line {l}: ")).unwrap_or_default();
             page.wrap(22, ("", none()), &format!("{line}{}", words::plain(&note.text)), dim());
