@@ -18,6 +18,8 @@ use crate::{keys, next, step, work};
 
 /// A symptom that only routes to others and takes less than this share of the step is `info`.
 const SYMPTOM_MIN_SHARE: f64 = 0.01;
+/// From this share of the step on, another finding is the cause that a symptom points to (as pipeline/loader-wait warns).
+const CAUSE_MIN_SHARE: f64 = 0.05;
 /// From this share of the step on, a run without findings is described by its computing.
 const COMPUTING_SHARE: f64 = 0.80;
 
@@ -92,13 +94,29 @@ fn judge(check: &'static Check, facts: &Facts, settings: &Settings) -> Finding {
 fn explain(checks: &[&'static Check], findings: &mut [Finding]) {
     let problems: Vec<&str> =
         checks.iter().zip(&*findings).filter(|(_, f)| f.verdict.is_problem()).map(|(c, _)| c.id).collect();
-    for (check, finding) in checks.iter().zip(findings) {
+    for (check, finding) in checks.iter().zip(&mut *findings) {
         let Some(parent) = check.under.iter().find(|p| problems.contains(*p)) else { continue };
         if finding.verdict.is_problem() {
             finding.verdict = Level::Info;
             finding.fix = None;
             finding.message.push_str(&format!(" It is part of {parent}."));
         }
+    }
+    soften_symptoms(checks, findings);
+}
+
+/// A symptom that only routes never makes its own layer the place to start while a cause that costs time is known.
+fn soften_symptoms(checks: &[&'static Check], findings: &mut [Finding]) {
+    let routes = |f: &Finding| checks.iter().any(|c| c.id == f.id && c.routes);
+    let cause = findings
+        .iter()
+        .filter(|f| f.verdict.is_problem() && f.cost_share.is_some_and(|c| c >= CAUSE_MIN_SHARE) && !routes(f))
+        .max_by(|a, b| a.cost_share.unwrap_or(0.0).total_cmp(&b.cost_share.unwrap_or(0.0)))
+        .map(|f| f.id.clone());
+    let Some(cause) = cause else { return };
+    for f in findings.iter_mut().filter(|f| f.verdict == Level::Fail && routes(f)) {
+        f.verdict = Level::Warn;
+        f.message.push_str(&format!(" The time goes to {cause}."));
     }
 }
 

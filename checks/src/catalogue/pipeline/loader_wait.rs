@@ -55,7 +55,7 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
         return Err(Missing::other(format!("at least {:.0} steps; there are {}", cx.limit(&min_steps), step.steps)));
     }
     let share = (wait_ms / step.mean_ms).clamp(0.0, 1.0);
-    let said = format!("{wait_ms:.1} of {:.1} ms of each step, {:.1} %", step.mean_ms, share * 100.0);
+    let said = format!("{wait_ms:.1} of {:.1} ms", step.mean_ms);
     let evidence = evidence(cx, wait_ms, cx.limit(&warn_share));
     if share >= cx.limit(&warn_share) && step.source == StepSource::Live && dry(cx).is_some_and(|d| d <= cx.limit(&dry_share)) {
         return Ok(Verdict::pass(format!(
@@ -68,16 +68,21 @@ fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
     let confidence = if sure && second { Confidence::High } else { Confidence::Medium };
     let verdict = if share >= cx.limit(&fail_share) {
         let text = format!(
-            "The GPU waits for data during {:.0} % of every step ({said}).{}{}",
+            "The GPU waits for data during {:.0} % of every step.{}{} On average the wait takes {said}.",
             share * 100.0,
             workers(cx),
             pattern(cx)
         );
         if sure || second { Verdict::fail(text) } else { Verdict::warn(text) }
     } else if share >= cx.limit(&warn_share) {
-        Verdict::warn(format!("Each step waits for data: {said}.{}{}", workers(cx), pattern(cx)))
+        Verdict::warn(format!(
+            "The GPU waits for data during {:.1} % of every step.{}{} On average the wait takes {said}.",
+            share * 100.0,
+            workers(cx),
+            pattern(cx)
+        ))
     } else {
-        return Ok(Verdict::pass(format!("The loader keeps up: it takes {said}.")).with(evidence));
+        return Ok(Verdict::pass(format!("The loader keeps up: it takes {said} of a step.")).with(evidence));
     };
     Ok(verdict.cost(share, share).confidence(confidence).with(evidence).with(idle_evidence(cx, &step)))
 }
