@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::keys;
+use crate::profile::{DiskReport, NcclBench, NcclLog, NcuKernel};
 use crate::record::{KernelEvent, SampleSeries, StepSeries};
 use crate::report::Evidence;
 use crate::trace::TraceSummary;
@@ -299,6 +300,14 @@ pub struct Facts {
     pub samples: Vec<SampleSeries>,
     /// Profiler traces, one a process.
     pub traces: Vec<TraceSummary>,
+    /// Kernels that Nsight Compute profiled.
+    pub ncu: Vec<NcuKernel>,
+    /// Logs of NCCL.
+    pub nccl: Vec<NcclLog>,
+    /// Runs of nccl-tests.
+    pub nccl_tests: Vec<NcclBench>,
+    /// Reports of iostat, in order.
+    pub iostat: Vec<DiskReport>,
 }
 
 impl Facts {
@@ -373,6 +382,10 @@ impl Facts {
         self.steps.extend(other.steps);
         self.samples.extend(other.samples);
         self.traces.extend(other.traces);
+        self.ncu.extend(other.ncu);
+        self.nccl.extend(other.nccl);
+        self.nccl_tests.extend(other.nccl_tests);
+        self.iostat.extend(other.iostat);
     }
 
     /// Our index of each GPU of another source.
@@ -417,6 +430,10 @@ impl Facts {
             && self.steps.is_empty()
             && self.samples.is_empty()
             && self.traces.is_empty()
+            && self.ncu.is_empty()
+            && self.nccl.is_empty()
+            && self.nccl_tests.is_empty()
+            && self.iostat.is_empty()
     }
 }
 

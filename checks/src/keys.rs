@@ -372,5 +372,36 @@ keys! {
     // runs, in sum
     STEPS: i64 = "steps", "", "training steps recorded";
     LOG_RECOMPILE_LIMIT: bool = "train_log.recompile_limit", "", "the training log says that the limit of recompilations was reached";
+    NCCL_NETWORK: String = "network", "", "network that NCCL uses between nodes";
+    NCCL_TRANSPORT: String = "transport", "", "transport of most NCCL channels";
+    NCCL_RANKS: i64 = "nranks", "", "ranks of the largest NCCL communicator";
+    NCCL_AVERAGE: f64 = "avg_busbw_gbps", "GB/s", "average bus bandwidth of nccl-tests, over all sizes";
+    IOSTAT_REPORTS: i64 = "iostat.reports", "", "reports of iostat";
+    IOSTAT_IOWAIT: f64 = "cpu.iowait_pct", "%", "CPU time that waits for disks, by iostat";
+    IOSTAT_IDLE: f64 = "cpu.idle_pct", "%", "idle CPU time, by iostat";
+    TOP_ITERATIONS: i64 = "iterations", "", "iterations of top";
+    TOP_LOAD: f64 = "iter[].load1", "", "load average over one minute, by top";
+    TOP_IDLE: f64 = "iter[].cpu.id", "%", "idle CPU time, by top";
+    TOP_IOWAIT: f64 = "iter[].cpu.wa", "%", "CPU time that waits for disks, by top";
+    TOP_MEMORY: i64 = "mem_total_kib", "KiB", "main memory, by top";
+    VMSTAT_SWAP_IN: f64 = "vmstat.swap_in_kib_s", "KiB/s", "memory brought back from swap, by vmstat";
+    VMSTAT_SWAP_OUT: f64 = "vmstat.swap_out_kib_s", "KiB/s", "memory put into swap, by vmstat";
+    VMSTAT_IOWAIT: f64 = "vmstat.iowait_pct", "%", "CPU time that waits for disks, by vmstat";
+    VMSTAT_IDLE: f64 = "vmstat.idle_pct", "%", "idle CPU time, by vmstat";
+    LOG_WORKERS_MADE: i64 = "train_log.workers", "", "worker processes that PyTorch warned about";
+    LOG_WORKERS_SUGGESTED: i64 = "train_log.suggested_workers", "", "most workers that PyTorch suggests on this node";
+    LOG_FEW_WORKERS: bool = "train_log.few_workers", "", "Lightning warned that the loader has few workers";
+    LOG_BUS_ERROR: bool = "train_log.bus_error", "", "a loader worker died of a bus error";
+    LOG_UNUSED_PARAMETERS: bool = "train_log.no_unused_parameters", "", "DDP looked for unused parameters and found none";
+    LOG_GRAD_STRIDES: bool = "train_log.grad_strides", "", "DDP warned that gradient strides do not match its buckets";
+    LOG_CRASH: String = "train_log.crash", "", "line of the training log in which a process died";
+    NCU_DURATION: f64 = "kernel[].duration_ns", "ns", "duration of a profiled kernel";
+    NCU_SM: f64 = "kernel[].sm_throughput_pct", "%", "compute throughput of a profiled kernel";
+    NCU_MEM: f64 = "kernel[].mem_throughput_pct", "%", "memory throughput of a profiled kernel";
+    NCU_DRAM: f64 = "kernel[].dram_throughput_pct", "%", "DRAM throughput of a profiled kernel";
+    NCU_OCCUPANCY: f64 = "kernel[].theoretical_occupancy_pct", "%", "occupancy that a profiled kernel's resources allow";
+    NCU_OCCUPANCY_ACHIEVED: f64 = "kernel[].achieved_occupancy_pct", "%", "occupancy that a profiled kernel reached";
+    NCU_WAVES: f64 = "kernel[].waves_per_sm", "", "waves per multiprocessor of a profiled kernel";
+    NCU_GRID: String = "kernel[].grid", "", "grid of a profiled kernel";
     KERNELS: i64 = "kernels", "", "kernels in a profiler trace";
 }

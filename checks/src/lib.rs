@@ -15,6 +15,7 @@ pub mod fact;
 pub mod intake;
 pub mod keys;
 mod next;
+pub mod profile;
 pub mod record;
 pub mod recording;
 pub mod redact;

@@ -40,7 +40,7 @@ pub fn breakdown(facts: &Facts) -> Option<StepBreakdown> {
 /// and steps, else the lowest rank with device activities.
 #[must_use]
 pub fn trace(facts: &Facts) -> Option<&TraceSummary> {
-    let key = |t: &&TraceSummary| (t.steps.used == 0, t.rank.unwrap_or(0));
+    let key = |t: &&TraceSummary| (!t.timeline, t.steps.used == 0, t.rank.unwrap_or(0));
     facts.traces.iter().filter(|t| t.device_events > 0 && t.window_ms > 0.0).min_by_key(key)
 }
 

@@ -73,14 +73,26 @@ mod compute_launch_api_stall;
 mod compute_launch_bound;
 #[path = "compute/launch_geometry.rs"]
 mod compute_launch_geometry;
+#[path = "compute/occupancy.rs"]
+mod compute_occupancy;
 #[path = "compute/precision_policy.rs"]
 mod compute_precision_policy;
+#[path = "compute/register_spill.rs"]
+mod compute_register_spill;
 #[path = "compute/short_kernels.rs"]
 mod compute_short_kernels;
+#[path = "compute/sol_class.rs"]
+mod compute_sol_class;
 #[path = "compute/tensor_core_use.rs"]
 mod compute_tensor_core_use;
 #[path = "compute/trace_validity.rs"]
 mod compute_trace_validity;
+#[path = "compute/uncoalesced_global.rs"]
+mod compute_uncoalesced_global;
+#[path = "compute/warp_divergence.rs"]
+mod compute_warp_divergence;
+#[path = "compute/wave_tail.rs"]
+mod compute_wave_tail;
 #[path = "pipeline/loader_wait.rs"]
 mod pipeline_loader_wait;
 #[path = "framework/autograd_overhead.rs"]
@@ -133,10 +145,16 @@ pub(super) static CHECKS: &[&Check] = &[
     &compute_launch_api_stall::CHECK,
     &compute_launch_bound::CHECK,
     &compute_launch_geometry::CHECK,
+    &compute_occupancy::CHECK,
     &compute_precision_policy::CHECK,
+    &compute_register_spill::CHECK,
     &compute_short_kernels::CHECK,
+    &compute_sol_class::CHECK,
     &compute_tensor_core_use::CHECK,
     &compute_trace_validity::CHECK,
+    &compute_uncoalesced_global::CHECK,
+    &compute_warp_divergence::CHECK,
+    &compute_wave_tail::CHECK,
     &pipeline_loader_wait::CHECK,
     &framework_autograd_overhead::CHECK,
     &framework_compile_churn::CHECK,
@@ -324,14 +342,29 @@ pub(super) static ENTRIES: &[Entry] = &[
         cases: include_str!("../../cases/compute/launch-geometry.md"),
     },
     Entry {
+        check: &compute_occupancy::CHECK,
+        source: include_str!("compute/occupancy.rs"),
+        cases: include_str!("../../cases/compute/occupancy.md"),
+    },
+    Entry {
         check: &compute_precision_policy::CHECK,
         source: include_str!("compute/precision_policy.rs"),
         cases: include_str!("../../cases/compute/precision-policy.md"),
     },
     Entry {
+        check: &compute_register_spill::CHECK,
+        source: include_str!("compute/register_spill.rs"),
+        cases: include_str!("../../cases/compute/register-spill.md"),
+    },
+    Entry {
         check: &compute_short_kernels::CHECK,
         source: include_str!("compute/short_kernels.rs"),
         cases: include_str!("../../cases/compute/short-kernels.md"),
+    },
+    Entry {
+        check: &compute_sol_class::CHECK,
+        source: include_str!("compute/sol_class.rs"),
+        cases: include_str!("../../cases/compute/sol-class.md"),
     },
     Entry {
         check: &compute_tensor_core_use::CHECK,
@@ -342,6 +375,21 @@ pub(super) static ENTRIES: &[Entry] = &[
         check: &compute_trace_validity::CHECK,
         source: include_str!("compute/trace_validity.rs"),
         cases: include_str!("../../cases/compute/trace-validity.md"),
+    },
+    Entry {
+        check: &compute_uncoalesced_global::CHECK,
+        source: include_str!("compute/uncoalesced_global.rs"),
+        cases: include_str!("../../cases/compute/uncoalesced-global.md"),
+    },
+    Entry {
+        check: &compute_warp_divergence::CHECK,
+        source: include_str!("compute/warp_divergence.rs"),
+        cases: include_str!("../../cases/compute/warp-divergence.md"),
+    },
+    Entry {
+        check: &compute_wave_tail::CHECK,
+        source: include_str!("compute/wave_tail.rs"),
+        cases: include_str!("../../cases/compute/wave-tail.md"),
     },
     Entry {
         check: &pipeline_loader_wait::CHECK,

@@ -24,11 +24,27 @@ pub(super) struct Traced<'a> {
     pub(super) unmarked: bool,
 }
 
-/// The trace that stands for the run.
+/// The trace that stands for the run, with its timeline.
+///
+/// # Errors
+/// There is none, it holds no device activity, or only sums are known.
+pub(super) fn traced<'a>(cx: &Ctx<'a>) -> Result<Traced<'a>, Missing> {
+    let t = summed(cx)?;
+    if t.trace.timeline {
+        Ok(t)
+    } else {
+        Err(Missing::fact(
+            keys::KERNELS.path.into(),
+            "a trace with its timeline; a table of sums does not tell when things ran",
+        ))
+    }
+}
+
+/// The trace that stands for the run, or a table of sums.
 ///
 /// # Errors
 /// There is none, or it holds no device activity.
-pub(super) fn traced<'a>(cx: &Ctx<'a>) -> Result<Traced<'a>, Missing> {
+pub(super) fn summed<'a>(cx: &Ctx<'a>) -> Result<Traced<'a>, Missing> {
     if cx.facts.traces.is_empty() {
         return Err(Missing::fact(keys::KERNELS.path.into(), "a profiler trace of a few steps"));
     }

@@ -12,11 +12,15 @@ mod display;
 mod driver_files;
 mod env;
 mod fabric;
+mod iostat;
 mod jsonl;
 mod kernel;
 mod kind;
 pub mod kineto;
 mod lspci;
+mod nccl;
+mod ncu;
+mod nsys;
 mod part;
 mod parts;
 mod paste;
@@ -26,6 +30,7 @@ mod recording;
 mod smi;
 mod snapshot;
 mod sniff;
+mod train_log;
 
 use std::io::Read;
 

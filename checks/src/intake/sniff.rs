@@ -45,7 +45,14 @@ const FORMATS: &[Format] = &[
     Format { kind: Kind::DcgmiDmon, starts: smi::starts_dcgmi_dmon, looks: smi::looks_like_dcgmi_dmon, parse: smi::dcgmi_dmon },
     Format { kind: Kind::SmiCsv, starts: smi::starts_csv, looks: smi::looks_like_csv, parse: smi::csv },
     Format { kind: Kind::SmiNvlink, starts: smi::starts_nvlink, looks: smi::looks_like_nvlink, parse: smi::nvlink },
+    Format { kind: Kind::Ncu, starts: super::ncu::starts, looks: super::ncu::looks, parse: super::ncu::parse },
+    Format { kind: Kind::Nsys, starts: never, looks: super::nsys::looks_like_stats, parse: super::nsys::stats },
+    Format { kind: Kind::Nccl, starts: never, looks: super::nccl::looks, parse: super::nccl::parse },
+    Format { kind: Kind::Iostat, starts: never, looks: super::iostat::looks_like_iostat, parse: super::iostat::iostat },
+    Format { kind: Kind::Top, starts: never, looks: super::iostat::looks_like_top, parse: super::iostat::top },
+    Format { kind: Kind::Vmstat, starts: never, looks: super::iostat::looks_like_vmstat, parse: super::iostat::vmstat },
     Format { kind: Kind::SmiTable, starts: smi::starts_table, looks: smi::looks_like_table, parse: smi::table },
+    Format { kind: Kind::TrainLog, starts: never, looks: super::train_log::looks, parse: super::train_log::parse },
     Format { kind: Kind::Env, starts: never, looks: env::looks, parse: env::parse },
 ];
 
@@ -61,6 +68,7 @@ pub(super) struct Streamed {
 /// Streamed formats, tried before the text formats.
 #[rustfmt::skip]
 const STREAMED: &[Streamed] = &[
+    Streamed { kind: Kind::Nsys, looks: super::nsys::looks_like_sqlite, parse: super::nsys::sqlite },
     Streamed { kind: Kind::Kineto, looks: super::kineto::looks, parse: super::kineto::parse },
 ];
 

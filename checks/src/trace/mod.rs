@@ -17,7 +17,7 @@ mod window;
 
 pub use decompose::Parts;
 pub use gaps::{Cause, SYNC_BLOCKED_NS};
-pub use names::Family;
+pub use names::{Family, KernelClass, kernel_class, short as short_name};
 pub use summary::{
     Allocator, Autograd, Comm, CommEvent, Compile, Copies, GapRow, Geometry, KernelRow, Launch, Optimizer, Products,
     Steps, Sync, TraceSummary,
@@ -29,7 +29,6 @@ use crate::intake::Part;
 use crate::keys;
 use decompose::Busy;
 use model::Model;
-use names::{KernelClass, kernel_class};
 use record::{GpuKind, Recording};
 use spans::{Span, total, within};
 
@@ -62,6 +61,7 @@ pub fn analyse(rec: Recording, mode: WindowMode) -> TraceSummary {
         device: model.props().cloned(),
         rocm: rec.calls.iter().any(|c| model.name(c.name).starts_with("hip")),
         incomplete: rec.dropped.over_limit > 0 || rec.dropped.broken > 0,
+        timeline: true,
         steps: cx.steps(),
         window_ms: ms(parts.sum()),
         parts,
@@ -88,6 +88,47 @@ pub fn analyse(rec: Recording, mode: WindowMode) -> TraceSummary {
         with_stack: rec.with_stack || rec.host.iter().any(|h| h.kind == record::HostKind::Python),
         with_memory: rec.with_memory,
     }
+}
+
+/// Sums over a recording whose timeline is not known: tables of kernels, copies and calls.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    /// Kind, name, total ns, count, bytes.
+    pub activities: Vec<(GpuKind, String, f64, u64, u64)>,
+    /// Name, total ns, count.
+    pub calls: Vec<(String, f64, u64)>,
+}
+
+/// Files what sums can tell: kernels by family, products, copies. Each row is laid end to end, so that shares of the
+/// device's busy time are right and nothing is said about idle time.
+pub fn file_sums(sums: &Sums, part: &mut Part) {
+    let mut rec = Recording::default();
+    let mut at = 0i64;
+    let mut kernels = 0;
+    for (kind, name, total, count, bytes) in &sums.activities {
+        #[expect(clippy::cast_possible_truncation, reason = "tables hold seconds to hours")]
+        let ns = (*total).clamp(0.0, 1e15) as i64;
+        rec.gpu.push(record::GpuSpan {
+            start: at,
+            end: at + ns,
+            correlation: None,
+            bytes: *bytes,
+            name: rec.names.intern(name),
+            blocks: 0,
+            threads: 0,
+            collective: record::NO_COLLECTIVE,
+            stream: 0,
+            device: 0,
+            kind: *kind,
+            in_graph: false,
+        });
+        at += ns;
+        kernels += if *kind == GpuKind::Kernel { *count } else { 0 };
+    }
+    let mut summary = analyse(rec, WindowMode::Steps);
+    (summary.input, summary.timeline, summary.kernels) = (part.input, false, kernels);
+    part.facts.put(&keys::KERNELS, &[], kernels, Trust::Text, Place::input(part.input));
+    part.facts.traces.push(summary);
 }
 
 /// Analyses a recording and files its facts.

@@ -194,7 +194,7 @@ impl Family {
 
 /// A kernel's family, and whether it computes on Tensor Cores (matrix cores): `None` where the name does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct KernelClass {
+pub struct KernelClass {
     /// Family.
     pub family: Family,
     /// Tensor Cores.
@@ -207,7 +207,7 @@ pub(super) struct KernelClass {
 
 /// The class of a kernel name.
 #[must_use]
-pub(super) fn kernel_class(name: &str) -> KernelClass {
+pub fn kernel_class(name: &str) -> KernelClass {
     let n = name.to_ascii_lowercase();
     let has = |what: &[&str]| what.iter().any(|w| n.contains(w));
     let family = family(&n, &has);
@@ -351,7 +351,7 @@ pub(super) fn copy_class(name: &str) -> CopyClass {
 
 /// A kernel name fit to be shown: without `void`, template arguments and parameters.
 #[must_use]
-pub(super) fn short(name: &str) -> String {
+pub fn short(name: &str) -> String {
     const MAX: usize = 72;
     let name = name.strip_prefix("void ").unwrap_or(name);
     let mut out = String::with_capacity(name.len().min(MAX + 4));

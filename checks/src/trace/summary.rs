@@ -35,6 +35,8 @@ pub struct TraceSummary {
     pub rocm: bool,
     /// Part of the file was unreadable or missing.
     pub incomplete: bool,
+    /// When things ran is known. Without it (a table of sums) only kernels and copies are.
+    pub timeline: bool,
     /// The steps.
     pub steps: Steps,
     /// Length of the window.

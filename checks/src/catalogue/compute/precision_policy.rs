@@ -18,7 +18,7 @@
 //! # References
 //! PyTorch notes on CUDA semantics, TensorFloat-32; torch.set_float32_matmul_precision.
 
-use crate::catalogue::traced::{Traced, at_most, pct, traced};
+use crate::catalogue::traced::{Traced, at_most, pct, summed};
 use crate::check::{Ctx, Missing, Verdict, cmd, step, verify};
 use crate::fact::Value;
 use crate::report::{Applicability, Evidence, Fix, Tag};
@@ -37,7 +37,7 @@ crate::check! {
 const FIRST: (u32, u32) = (8, 0);
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    let t = traced(cx)?;
+    let t = summed(cx)?;
     let p = &t.trace.products;
     match t.trace.device.as_ref().and_then(|d| d.compute) {
         Some(c) if c < FIRST => return Ok(Verdict::not_applicable("This GPU has neither TF32 nor bf16.")),

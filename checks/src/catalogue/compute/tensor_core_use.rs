@@ -20,7 +20,7 @@
 //! A100 and 7.4 on an H100.
 
 use crate::catalogue::ncu;
-use crate::catalogue::traced::{Traced, at_most, number, pct, traced};
+use crate::catalogue::traced::{Traced, at_most, number, pct, summed};
 use crate::check::{Ctx, Missing, Verdict, cmd, step, verify};
 use crate::report::{Applicability, Fix, Level, Tag};
 
@@ -40,7 +40,7 @@ crate::check! {
 const FIRST: (u32, u32) = (7, 0);
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    match traced(cx) {
+    match summed(cx) {
         Ok(t) => from_trace(cx, &t),
         Err(m) => ncu::tensor(cx, cx.limit(&fail_share), cx.limit(&pass_share)).unwrap_or(Err(m)),
     }

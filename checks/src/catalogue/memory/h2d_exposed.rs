@@ -17,7 +17,7 @@
 //! # References
 //! layers-4-6 of the project's notes, rule and thresholds by choice; PyTorch tutorial on pin_memory and non_blocking.
 
-use crate::catalogue::traced::{Traced, at_most, grade, number, pct, traced};
+use crate::catalogue::traced::{Traced, at_most, grade, number, pct, summed};
 use crate::check::{Ctx, Missing, Verdict, cmd, step, verify};
 use crate::report::{Applicability, Fix, Level, Tag};
 
@@ -31,7 +31,7 @@ crate::check! {
 }
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    let t = traced(cx)?;
+    let t = summed(cx)?;
     // Without step marks the window holds start-up, so that only the device's own busy time is a fair measure.
     let share = if t.unmarked {
         t.trace.share(t.trace.parts.h2d) / t.busy().max(f64::MIN_POSITIVE)

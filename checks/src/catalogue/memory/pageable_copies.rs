@@ -21,7 +21,7 @@
 //! tutorial on pin_memory and non_blocking.
 
 use crate::catalogue::common::class;
-use crate::catalogue::traced::{Traced, at_most, number, pct, traced};
+use crate::catalogue::traced::{Traced, at_most, number, pct, summed};
 use crate::check::{Ctx, Missing, Verdict, cmd, step, verify};
 use crate::report::{Applicability, Fix, Level, Tag};
 use crate::tables::Class;
@@ -39,7 +39,7 @@ crate::check! {
 }
 
 fn run(cx: &Ctx<'_>) -> Result<Verdict, Missing> {
-    let t = traced(cx)?;
+    let t = summed(cx)?;
     let c = &t.trace.copies;
     if cx.facts.gpus().iter().any(|g| class(cx, *g) == Some(Class::Grace)) {
         return Ok(Verdict::not_applicable("Host memory is coherent here; its kind matters little."));
