@@ -156,3 +156,30 @@ pub(crate) fn get(addr: SocketAddr, path: &str) -> Result<(u16, String)> {
     let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).context("an HTTP answer without status")?;
     Ok((status, body.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_port_is_named_with_the_way_out() -> Result<()> {
+        let taken = TcpListener::bind("127.0.0.1:0")?;
+        let addr = taken.local_addr()?;
+        let why = check_port(addr).map_err(|e| e.to_string());
+        let told = |w: &String| w.contains(&addr.port().to_string()) && w.contains("in use") && w.contains("--port");
+        assert!(why.as_ref().is_err_and(told), "{why:?}");
+        drop(taken);
+        check_port(addr)
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_named() -> Result<()> {
+        // A file in the way holds for root too, whom no permission stops.
+        let file = std::env::temp_dir().join(format!("sextant-xtask-{}", std::process::id()));
+        fs::write(&file, b"")?;
+        let why = check_folder(&file.join("data")).map_err(|e| format!("{e:#}"));
+        fs::remove_file(&file)?;
+        assert!(why.as_ref().is_err_and(|w| w.contains("no write permission") && w.contains("data")), "{why:?}");
+        Ok(())
+    }
+}
