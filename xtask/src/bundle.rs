@@ -161,7 +161,7 @@ fn ensure_target() -> Result<Std> {
     bail!(
         "The browser bundle needs Rust's {TARGET} target, and it could not be added: {why:#}.\n\
          With rustup and a network:  rustup target add {TARGET}\n\
-         With Debian's own Rust:     apt-get install rustc-web cargo-web rust-web-src\n\
+         With Debian's own Rust:     apt-get install rustc-web cargo-web rust-web-src rust-web-llvm lld-22\n\
          rust-web-src is the standard library as source; this command then builds it for the target by itself."
     );
 }
