@@ -2,8 +2,8 @@
 
 use std::fs::{self, File};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -23,8 +23,7 @@ pub struct Server {
     child: Child,
     url: String,
     log: PathBuf,
-    data: PathBuf,
-    _own: Option<TempDir>,
+    _dir: TempDir,
 }
 
 impl Server {
@@ -34,8 +33,16 @@ impl Server {
     /// It is not built, or does not get ready.
     pub fn start() -> Result<Self> {
         let dir = tempfile::tempdir()?;
-        let mut server = Self::start_on(dir.path())?;
-        server._own = Some(dir);
+        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let log = dir.path().join("server.log");
+        let out = File::create(&log)?;
+        let mut command = Command::new(programs::program("sextant-server")?);
+        command.arg("--listen").arg(addr.to_string()).arg("--data").arg(dir.path().join("data"));
+        command.arg("--site").arg(programs::site()?);
+        command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+        let child = command.spawn().context("sextant-server could not be started")?;
+        let mut server = Self { child, url: format!("http://{addr}"), log, _dir: dir };
+        server.wait_ready()?;
         Ok(server)
     }
 
@@ -49,36 +56,10 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a server on a given data folder.
-    ///
-    /// # Errors
-    /// As [`Self::start`].
-    pub fn start_on(data: &Path) -> Result<Self> {
-        let (child, url, log) = launch(data)?;
-        let mut server = Self { child, url, log, data: data.to_path_buf(), _own: None };
-        let deadline = Instant::now() + READY_TIMEOUT;
-        while Instant::now() < deadline {
-            if let Some(status) = server.child.try_wait()? {
-                bail!("the server ended at once ({status}):\n{}", server.log());
-            }
-            if http::get(&format!("{}/readyz", server.url)).is_ok_and(|a| a.status == 200) {
-                return Ok(server);
-            }
-            sleep(Duration::from_millis(20));
-        }
-        bail!("the server did not get ready:\n{}", server.log())
-    }
-
     /// Address, without a slash at the end.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
-    }
-
-    /// Its data folder.
-    #[must_use]
-    pub fn data(&self) -> &Path {
-        &self.data
     }
 
     /// What it has printed.
@@ -135,6 +116,19 @@ impl Server {
         let out = programs::sextant(&args, &[0])?;
         Ok(String::from_utf8_lossy(&out.stdout).into_owned())
     }
+    fn wait_ready(&mut self) -> Result<()> {
+        let deadline = Instant::now() + READY_TIMEOUT;
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the server ended at once ({status}):\n{}", self.log());
+            }
+            if self.get("/readyz").is_ok_and(|a| a.status == 200) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(20));
+        }
+        bail!("the server did not get ready:\n{}", self.log())
+    }
 }
 
 impl Drop for Server {
@@ -142,34 +136,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Starts a server that is expected to refuse, and returns how it ended and what it said.
-///
-/// # Errors
-/// It goes on running.
-pub fn refused(data: &Path) -> Result<(ExitStatus, String)> {
-    let (mut child, _, log) = launch(data)?;
-    let deadline = Instant::now() + READY_TIMEOUT;
-    while Instant::now() < deadline {
-        if let Some(status) = child.try_wait()? {
-            return Ok((status, fs::read_to_string(log)?));
-        }
-        sleep(Duration::from_millis(20));
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    bail!("the server was expected to refuse and went on")
-}
-
-/// The log lies beside the data folder, where the server does not expect anything of its own.
-fn launch(data: &Path) -> Result<(Child, String, PathBuf)> {
-    let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let log = data.with_extension(format!("{}.log", addr.port()));
-    let out = File::create(&log)?;
-    let mut command = Command::new(programs::program("sextant-server")?);
-    command.arg("--listen").arg(addr.to_string()).arg("--data").arg(data).arg("--site").arg(programs::site()?);
-    command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
-    let child = command.spawn().context("sextant-server could not be started")?;
-    Ok((child, format!("http://{addr}"), log))
 }
