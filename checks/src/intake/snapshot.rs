@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use super::Kind;
+use super::decode::clean;
 use super::parts::Parts;
 use super::read::Text;
 use crate::fact::{Fact, Place, Trust, Value};
@@ -98,7 +99,8 @@ pub(super) fn open(text: &mut Text<'_>, parts: &mut Parts) {
     let first = parts.len();
     for raw in &snapshot.raw {
         let Some(text) = raw.text.as_deref().filter(|t| !t.trim().is_empty()) else { continue };
-        parts.text(&raw.name, text, Kind::from_id(&raw.name));
+        // JSON keeps the line ends and terminal escapes that a file sent alone loses when it is decoded.
+        parts.text(&raw.name, &clean(text.to_owned()), Kind::from_id(&raw.name));
     }
     for (_, part) in parts.since(first) {
         part.host.clone_from(&host);
@@ -130,5 +132,17 @@ mod tests {
         assert_eq!(super::unit("gpu[12].power_draw_w"), "W");
         assert_eq!(super::unit("gpu[0].process[3].memory_mib"), "MiB");
         assert_eq!(super::unit("nothing.known"), "");
+    }
+
+    #[test]
+    fn terminal_escapes_in_a_raw_text_do_not_hide_its_header() {
+        let topo = "\t\u{1b}[4mGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\u{1b}[0m\nGPU0\t X \t0-15\t0\t\tN/A\n";
+        let raw = serde_json::json!([{ "name": "nvidia-smi-topo", "text": topo }]);
+        let snapshot =
+            serde_json::json!({ "v": 1, "kind": "snapshot", "node": { "name": "n" }, "raw": raw, "facts": [] });
+        let mut intake = crate::Intake::new();
+        intake.add("snapshot.json", snapshot.to_string().as_bytes());
+        let read = intake.inputs().iter().find(|i| i.kind == "nvidia-smi-topo");
+        assert!(read.is_some_and(|i| i.notes.is_empty()), "{:?}", intake.inputs());
     }
 }
