@@ -6,8 +6,10 @@ use anyhow::{Result, ensure};
 use tests::browser::{Browser, Options};
 use tests::server::Server;
 
-/// Pages that the crawl stops at; far above what the demo has.
-const MOST_PAGES: usize = 3000;
+/// Pages that the crawl may open; more mean that links lead on and on.
+const MOST_PAGES: usize = 1000;
+/// Queries that are tried of one path: sorted and filtered lists, windows of a raw input. A trace alone has thousands.
+const QUERIES: usize = 4;
 
 #[test]
 fn every_link_answers() -> Result<()> {
@@ -18,6 +20,11 @@ fn every_link_answers() -> Result<()> {
         while let Some((link, from)) = queue.pop_front() {
             let (path, fragment) = link.split_once('#').map_or((link.as_str(), None), |(p, f)| (p, Some(f)));
             if !seen.contains_key(path) {
+                let page = path.split('?').next().unwrap_or(path);
+                let tried = seen.keys().filter(|k| k.split('?').next() == Some(page)).count();
+                if tried > QUERIES {
+                    continue;
+                }
                 ensure!(seen.len() < MOST_PAGES, "more than {MOST_PAGES} pages");
                 let answer = server.get(path)?;
                 if answer.status != 200 {
