@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -234,6 +235,7 @@ async fn connect(driver: &Driver, options: Options) -> Result<Client> {
     }
     let wanted = json!({ "goog:chromeOptions": chrome, "goog:loggingPrefs": { "browser": "ALL" } });
     let Value::Object(wanted) = wanted else { bail!("capabilities are an object") };
-    let mut builder = ClientBuilder::rustls()?;
+    // ChromeDriver speaks plain HTTP on loopback; no TLS is wanted.
+    let mut builder = ClientBuilder::new(HttpConnector::new());
     builder.capabilities(wanted).connect(&driver.url).await.context("a browser session could not be started")
 }

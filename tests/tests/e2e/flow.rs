@@ -21,7 +21,7 @@ async fn from_the_start_page_to_the_quoted_line() -> Result<()> {
         let file = programs::demo(STEPS);
         browser.keys("input[name=files]", &file.display().to_string()).await?;
         browser.wait("li.file").await?;
-        browser.click("button[type=submit]").await?;
+        browser.click("form[action='/upload'] button[type=submit]").await?;
         browser.wait_url("/reports/").await?;
 
         browser.click("a[href*='/checklist/pipeline#loader-wait']").await?;
@@ -74,7 +74,7 @@ async fn without_script_the_first_page_reads_the_same_and_the_form_works() -> Re
                 browser.click("header a[href='/upload']").await?;
                 browser.wait_url("/upload").await?;
                 browser.keys("input[name=files]", &programs::demo(STEPS).display().to_string()).await?;
-                browser.click("button[type=submit]").await?;
+                browser.click("form[action='/upload'] button[type=submit]").await?;
                 browser.wait_url("/reports/").await?;
                 browser.wait("a[href*='/checklist/pipeline']").await?;
             }

@@ -20,35 +20,38 @@ const SHOWN: &str = "const t = e => e ? e.innerText.replace(/\\s+/g, ' ').trim()
 const LEAST: usize = 10;
 
 #[tokio::test]
-async fn the_numbers_on_a_runs_page_are_those_of_its_report() -> Result<()> {
+async fn the_numbers_on_a_page_are_those_of_its_report() -> Result<()> {
     let server = Server::with_demo()?;
-    let runs = server.json("/api/v1/runs")?;
-    let runs = runs["items"].as_array().context("runs")?.clone();
-    let url = server.url().to_owned();
     let mut wanted = Vec::new();
-    for run in &runs {
-        let report = server.json(&format!("/api/v1/reports/{}", run["report_id"].as_str().context("report id")?))?;
-        wanted.push((run["id"].as_str().context("run id")?.to_owned(), expected(&report)));
+    for (list, page, key) in [("/api/v1/runs", "/runs", "id"), ("/api/v1/nodes", "/nodes", "name")] {
+        for item in server.json(list)?["items"].as_array().context("a list has items")? {
+            let report =
+                server.json(&format!("/api/v1/reports/{}", item["report_id"].as_str().context("report id")?))?;
+            let expected = if page == "/runs" { of_step(&report) } else { of_layers(&report) };
+            wanted.push((format!("{page}/{}", item[key].as_str().context("a name")?), expected));
+        }
     }
+    let url = server.url().to_owned();
     Browser::with(Options::default(), |browser| async move {
-        for (run, expected) in wanted {
-            browser.open(&format!("{url}/runs/{run}")).await?;
+        for (page, expected) in wanted {
+            browser.open(&format!("{url}{page}")).await?;
             let shown = browser.ask(SHOWN).await?;
             let shown = shown.as_array().context("pairs")?;
             for (label, text) in &expected {
                 let found = shown.iter().find(|p| p[0] == label.as_str()).and_then(|p| p[1].as_str());
-                let found = found.with_context(|| format!("run {run} shows no {label:?}: {shown:?}"))?;
-                ensure!(found.contains(text), "run {run}: {label:?} is shown as {found:?}, the report says {text:?}");
+                let found = found.with_context(|| format!("{page} shows no {label:?}: {shown:?}"))?;
+                ensure!(found.contains(text), "{page}: {label:?} is shown as {found:?}, the report says {text:?}");
             }
-            ensure!(expected.len() >= LEAST, "only {} numbers were compared: {expected:?}", expected.len());
+            let least = if page.starts_with("/runs") { LEAST } else { 1 };
+            ensure!(expected.len() >= least, "{page}: only {} numbers were compared: {expected:?}", expected.len());
         }
         Ok(())
     })
     .await
 }
 
-/// What the report says, label by label, in the page's words.
-fn expected(report: &Value) -> Vec<(String, String)> {
+/// What the report says of a step, label by label, in the page's words.
+fn of_step(report: &Value) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut put = |label: &str, text: Option<String>| out.extend(text.map(|t| (label.to_owned(), t)));
     let step = &report["step"];
@@ -80,10 +83,20 @@ fn expected(report: &Value) -> Vec<(String, String)> {
     }
     put("Power", work["power_w"].as_f64().map(|w| format!("{w:.0}")));
     put("factor", report["headline"]["recoverable_share"].as_f64().filter(|s| *s > 0.0).map(factor));
+    out
+}
+
+/// How many checks of each layer ended how, where any did.
+fn of_layers(report: &Value) -> Vec<(String, String)> {
+    let mut out = Vec::new();
     for (i, layer) in report["layers"].as_array().into_iter().flatten().enumerate() {
-        let findings = report["findings"].as_array().into_iter().flatten().filter(|f| f["layer"] == layer["id"]);
-        let passed = findings.filter(|f| f["verdict"] == "pass").count();
-        put(&format!("layer {}", i + 1), (passed > 0).then(|| format!("{passed} pass")));
+        for (verdict, word) in [("pass", "pass"), ("unknown", "unknown"), ("not-applicable", "not applicable")] {
+            let of = |f: &&Value| f["layer"] == layer["id"] && f["verdict"] == verdict;
+            let count = report["findings"].as_array().into_iter().flatten().filter(of).count();
+            if count > 0 {
+                out.push((format!("layer {}", i + 1), format!("{count} {word}")));
+            }
+        }
     }
     out
 }

@@ -39,7 +39,7 @@ async fn picker_drop_paste_form_and_collector_end_on_the_same_report() -> Result
                 "drop" => drop(browser.client().execute(DROP, vec![text.clone().into()]).await?),
                 _ => browser.keys("textarea[name=paste]", &text).await?,
             }
-            browser.click("button[type=submit]").await?;
+            browser.click("form[action='/upload'] button[type=submit]").await?;
             let ended = browser.wait_url("/reports/").await?;
             ensure!(report_id(&ended) == Some(&wanted), "{way} ended on {ended}, the collector on {wanted}");
         }
