@@ -11,7 +11,7 @@ use crate::profile::DiskReport;
 const MAX_ROWS: usize = 20_000;
 
 pub(super) fn looks_like_iostat(head: &str) -> bool {
-    head.lines().any(|l| is_header(l))
+    head.lines().any(is_header)
 }
 
 fn is_header(line: &str) -> bool {

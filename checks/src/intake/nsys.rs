@@ -153,6 +153,9 @@ mod export {
         Ok(e.rec)
     }
 
+    /// Start, end, thread, text and text id of an NVTX range.
+    type Range = (i64, i64, i64, Option<String>, Option<i64>);
+
     struct Export {
         db: Connection,
         rec: Recording,
@@ -364,7 +367,7 @@ mod export {
 
         /// NVTX ranges with a start and an end.
         fn marks(&mut self) -> Result<(), Error> {
-            let mut found: Vec<(i64, i64, i64, Option<String>, Option<i64>)> = Vec::new();
+            let mut found: Vec<Range> = Vec::new();
             self.rows("NVTX_EVENTS", &["start", "end", "globalTid", "text", "textId"], |r| {
                 if let Some((start, end)) = int(r, 0).zip(int(r, 1)) {
                     found.push((start, end, int(r, 2).unwrap_or(0), r.get(3).ok(), int(r, 4)));
@@ -400,7 +403,7 @@ mod export {
     /// Correlation ids repeat across processes: the process goes in as well.
     fn joined(correlation: i64, global: i64) -> u64 {
         #[expect(clippy::cast_sign_loss, reason = "both parts are masked")]
-        let (c, pid) = ((correlation & 0xffff_ffff) as u64, (global / 0x100_0000 & 0xff_ffff) as u64);
+        let (c, pid) = ((correlation & 0xffff_ffff) as u64, ((global / 0x100_0000) & 0xff_ffff) as u64);
         pid << 32 | c
     }
 
