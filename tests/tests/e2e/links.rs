@@ -59,11 +59,11 @@ async fn every_button_does_something() -> Result<()> {
             let address = format!("{url}{page}");
             browser.open(&address).await?;
             browser.wait_live().await?;
-            let count = browser.ask(COUNT).await?.as_u64().unwrap_or_default();
+            let count = browser.ask(&format!("{CONTROLS} return controls.length;")).await?.as_u64().unwrap_or_default();
             for i in 0..count {
                 browser.open(&address).await?;
                 browser.wait_live().await?;
-                let answer = browser.client().execute_async(PRESS, vec![i.into()]).await?;
+                let answer = browser.client().execute_async(&format!("{CONTROLS} {PRESS}"), vec![i.into()]).await?;
                 if answer["did"] == false {
                     dead.push(format!("{page}: {}", answer["what"]));
                 }
@@ -99,13 +99,18 @@ pub(crate) fn pages(server: &Server) -> Result<Vec<String>> {
     ])
 }
 
-/// Visible buttons and summaries that are not switched off.
-const COUNT: &str = "return [...document.querySelectorAll('button, summary, [role=button]')]
-    .filter(e => e.checkVisibility() && !e.disabled).length;";
+/// Visible buttons and summaries that are not switched off; of those that look alike (the rows of a long list) two.
+const CONTROLS: &str = "const alike = {};
+    const controls = [...document.querySelectorAll('button, summary, [role=button]')].filter(e => {
+        if (!e.checkVisibility() || e.disabled) return false;
+        const kind = e.tagName + e.className + (e.getAttribute('aria-label') || '') + (e.dataset.key || '');
+        alike[kind] = (alike[kind] || 0) + 1;
+        return alike[kind] <= 2;
+    });";
 
 /// Presses the i-th of them and tells whether anything followed: the page, the address, the focus, a form or a validation.
 const PRESS: &str = "const [i, done] = arguments;
-    const e = [...document.querySelectorAll('button, summary, [role=button]')].filter(e => e.checkVisibility() && !e.disabled)[i];
+    const e = controls[i];
     let did = false;
     const yes = () => { did = true; };
     new MutationObserver(yes).observe(document, {subtree: true, attributes: true, childList: true, characterData: true});
