@@ -92,10 +92,10 @@ impl Server {
         http::post(&format!("{}{path}", self.url), content_type, body)
     }
 
-    /// Sends the demo data with the collector.
+    /// Sends the demo data with the collector and waits until every report of it is made.
     ///
     /// # Errors
-    /// The collector fails.
+    /// The collector fails, or a report cannot be made.
     pub fn push_demo(&self) -> Result<()> {
         let mut inputs = Vec::new();
         for dir in ["nodes", "runs"] {
@@ -104,7 +104,15 @@ impl Server {
             }
         }
         inputs.sort();
-        self.push(&inputs.iter().map(String::as_str).collect::<Vec<_>>()).map(drop)
+        self.push(&inputs.iter().map(String::as_str).collect::<Vec<_>>())?;
+        for list in ["/api/v1/nodes", "/api/v1/runs"] {
+            let items = self.json(list)?;
+            for id in items["items"].as_array().into_iter().flatten().filter_map(|i| i["report_id"].as_str()) {
+                // The server answers this once the report is made.
+                self.json(&format!("/api/v1/reports/{id}"))?;
+            }
+        }
+        Ok(())
     }
 
     /// Sends files with the collector and returns what it printed.

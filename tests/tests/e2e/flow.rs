@@ -26,11 +26,13 @@ async fn from_the_start_page_to_the_quoted_line() -> Result<()> {
 
         browser.click("a[href*='/checklist/pipeline#loader-wait']").await?;
         browser.wait_url("/checklist/pipeline").await?;
-        let open = "return document.getElementById('loader-wait').open";
-        if browser.ask(open).await? == false {
-            browser.click("#loader-wait > summary").await?;
+        // The link's fragment stands inside of the finding, so the browser unfolds it; a user folds and unfolds it again.
+        let open = "return document.getElementById('loader-wait').closest('details').open";
+        ensure!(browser.ask(open).await? == true, "the link does not unfold the finding");
+        for wanted in [false, true] {
+            browser.click("details:has(> #loader-wait) > summary").await?;
+            ensure!(browser.ask(open).await? == wanted, "the finding does not fold and unfold");
         }
-        ensure!(browser.ask(open).await? == true, "the finding does not open");
         let quoted = browser.text("#loader-wait .evidence q").await?;
         let source = std::fs::read_to_string(&file)?;
         ensure!(
