@@ -190,7 +190,7 @@ fn Paste(form: Form) -> impl IntoView {
                     on:keydown=key
                 ></textarea>
                 <div class="actions only-live">
-                    <button class="btn" type="button" on:click=move |_| take_paste(form)>
+                    <button class="btn" type="button" on:click=move |_| add_paste(form)>
                         "Add"
                     </button>
                     <span class="small muted self-mid">"or press " <kbd>"Ctrl"</kbd> " " <kbd>"Enter"</kbd></span>
@@ -298,6 +298,15 @@ fn take_files(form: Form, files: &web_sys::FileList) {
         }
     }
     form.says.set(String::new());
+}
+
+/// The button's way to take the paste: it says so when there is none.
+fn add_paste(form: Form) {
+    let before = form.entries.with_untracked(Vec::len);
+    take_paste(form);
+    if form.entries.with_untracked(Vec::len) == before {
+        form.says.set("Paste some text first.".into());
+    }
 }
 
 fn take_paste(form: Form) {

@@ -25,6 +25,12 @@ struct Uploaded {
     id: String,
 }
 
+/// An upload with every name that its bytes came under.
+#[derive(Deserialize)]
+struct Known {
+    names: Vec<String>,
+}
+
 #[derive(Deserialize)]
 struct Made {
     url: String,
@@ -135,9 +141,14 @@ async fn report(entries: &[Entry]) -> Result<Option<String>, Failure> {
         let report: Report = call(&format!("/api/v1/reports/{id}"), Body::None, |_| {}, |_| {}).await?;
         inputs = report.inputs;
     }
-    for (entry, _) in sent {
-        let part = format!("{} → ", entry.name);
-        let of: Vec<&Input> = inputs.iter().filter(|i| i.name == entry.name || i.name.starts_with(&part)).collect();
+    for (entry, id) in sent {
+        // Bytes that were known before are listed under the name that they came with first.
+        let names = match call::<Known>(&format!("/api/v1/uploads/{id}"), Body::None, |_| {}, |_| {}).await {
+            Ok(Known { names }) => names,
+            Err(_) => vec![entry.name.clone()],
+        };
+        let called = |i: &&Input| names.iter().any(|n| i.name == *n || i.name.starts_with(&format!("{n} → ")));
+        let of: Vec<&Input> = inputs.iter().filter(called).collect();
         entry.state.set(understood(&of));
     }
     Ok(Some(made.url))
