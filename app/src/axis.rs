@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_axis_begins_at_a_round_time() {
-        assert_eq!(labels(1030.0, 1330.0), ["1.05 s", "1.10 s", "1.15 s", "1.20 s", "1.25 s", "1.33 s"]);
+        assert_eq!(labels(1030.0, 1330.0), ["1.05 s", "1.10 s", "1.15 s", "1.20 s", "1.25 s", "1.30 s", "1.33 s"]);
         assert_eq!(moment(1234.0, 2550.0), "1.23\u{a0}s");
     }
 }
