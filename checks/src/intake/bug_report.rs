@@ -205,6 +205,7 @@ impl Report {
         if title.starts_with("Start of NVIDIA bug report") {
             self.each(s, Self::header);
         } else if title.starts_with("/proc/driver/nvidia/") {
+            self.files.next_file();
             for (n, raw) in (s.first_line..).zip(s.body.lines()) {
                 self.files.line(n, raw, &mut self.part);
             }

@@ -35,10 +35,13 @@ pub(super) fn parse(text: &str, part: &mut Part) {
 #[derive(Debug, Default)]
 pub(super) struct DriverFiles {
     gpus: Vec<Gpu>,
+    /// The last of them may get more lines.
+    inside: bool,
 }
 
 #[derive(Debug, Default)]
 struct Gpu {
+    seen: Vec<&'static str>,
     lines: Vec<(Field, String, u32, String)>,
     address: Option<String>,
 }
@@ -50,25 +53,38 @@ enum Field {
     Excluded,
 }
 
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text(key) => key.path,
+            Self::Minor => "minor",
+            Self::Excluded => "excluded",
+        }
+    }
+}
+
 impl DriverFiles {
     /// Reads a line of any of the files.
     pub(super) fn line(&mut self, n: u32, raw: &str, part: &mut Part) {
+        if raw.contains("/proc/driver/nvidia/") {
+            self.next_file();
+        }
         let Some((key, value)) = raw.split_once(':') else { return };
         let (key, value) = (key.trim(), value.trim());
         match key {
             "NVRM version" => version(value, n, raw, part),
             "Model" => {
-                self.gpus.push(Gpu::default());
+                self.next_file();
                 self.gpu_line(Field::Text(&keys::GPU_NAME), value, n, raw);
             }
             "GPU UUID" => self.gpu_line(Field::Text(&keys::GPU_UUID), value, n, raw),
             "Video BIOS" => self.gpu_line(Field::Text(&keys::GPU_VBIOS), value, n, raw),
             "GPU Firmware" => self.gpu_line(Field::Text(&keys::GPU_GSP_FIRMWARE), value, n, raw),
             "Bus Location" => {
+                self.gpu_line(Field::Text(&keys::GPU_BUS_ID), value, n, raw);
                 if let Some(gpu) = self.gpus.last_mut() {
                     gpu.address = bus_id(value);
                 }
-                self.gpu_line(Field::Text(&keys::GPU_BUS_ID), value, n, raw);
             }
             "Device Minor" => self.gpu_line(Field::Minor, value, n, raw),
             "GPU Excluded" | "Blacklisted" => self.gpu_line(Field::Excluded, value, n, raw),
@@ -86,7 +102,21 @@ impl DriverFiles {
         }
     }
 
+    /// Another file begins: what comes next is of another GPU.
+    pub(super) fn next_file(&mut self) {
+        self.inside = false;
+    }
+
     fn gpu_line(&mut self, field: Field, value: &str, n: u32, raw: &str) {
+        // A record whose first line got lost begins with a field that the one before has.
+        let repeats = self.gpus.last().is_some_and(|g| g.seen.contains(&field.name()));
+        if !self.inside || repeats {
+            self.gpus.push(Gpu::default());
+            self.inside = true;
+        }
+        if let Some(gpu) = self.gpus.last_mut() {
+            gpu.seen.push(field.name());
+        }
         let known = !value.is_empty() && !value.contains('?') && !matches!(value, "N/A" | "Unknown");
         if let Some(gpu) = self.gpus.last_mut().filter(|_| known) {
             gpu.lines.push((field, value.to_owned(), n, raw.to_owned()));
@@ -95,7 +125,9 @@ impl DriverFiles {
 
     /// Gives the GPUs to a part, in order of their addresses: that is the order of nvidia-smi.
     pub(super) fn finish(mut self, part: &mut Part) {
-        self.gpus.sort_by(|a, b| a.address.cmp(&b.address));
+        if self.gpus.iter().all(|g| g.address.is_some()) {
+            self.gpus.sort_by(|a, b| a.address.cmp(&b.address));
+        }
         for (i, gpu) in self.gpus.into_iter().enumerate() {
             for (field, value, n, raw) in gpu.lines {
                 // nvidia-smi words the same things; what it says is what people know.

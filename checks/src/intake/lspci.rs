@@ -192,18 +192,21 @@ impl Device {
         if let Some((key, value)) = line.split_once(':') {
             let value = value.trim();
             match key {
-                "LnkCap" => self.capability = at(link(value), n, raw).or(self.capability.take()),
-                "LnkSta" => self.status = at(link(value), n, raw).or(self.status.take()),
-                "LnkCap2" => self.supported = at(highest(value), n, raw).or(self.supported.take()),
-                "CESta" => self.corrected = at(Some(set_bits(value)), n, raw),
-                "UESta" => self.uncorrected = at(Some(set_bits(value)), n, raw),
-                "NUMA node" => self.numa = at(value.parse().ok(), n, raw).or(self.numa.take()),
-                "Kernel driver in use" => self.driver = at((!value.is_empty()).then(|| value.to_owned()), n, raw),
-                "Bus" => self.buses = buses(value),
-                "ACSCtl" => self.redirects = value.contains("ReqRedir+"),
+                // The first one counts: a header that got lost must not give this device the lines of the next.
+                "LnkCap" => first(&mut self.capability, link(value), n, raw),
+                "LnkSta" => first(&mut self.status, link(value), n, raw),
+                "LnkCap2" => first(&mut self.supported, highest(value), n, raw),
+                "CESta" => first(&mut self.corrected, Some(set_bits(value)), n, raw),
+                "UESta" => first(&mut self.uncorrected, Some(set_bits(value)), n, raw),
+                "NUMA node" => first(&mut self.numa, value.parse().ok(), n, raw),
+                "Kernel driver in use" => {
+                    first(&mut self.driver, (!value.is_empty()).then(|| value.to_owned()), n, raw);
+                }
+                "Bus" => self.buses = self.buses.or(buses(value)),
+                "ACSCtl" => self.redirects |= value.contains("ReqRedir+"),
                 "Flags" => {
                     let numa = value.split("NUMA node ").nth(1).and_then(|t| t.split(',').next()?.trim().parse().ok());
-                    self.numa = self.numa.take().or_else(|| at(numa, n, raw));
+                    first(&mut self.numa, numa, n, raw);
                 }
                 "00" => self.hex(value),
                 _ => {}
@@ -257,6 +260,12 @@ impl Device {
         let slower = cap.value.speed_gts.zip(now.value.speed_gts).is_some_and(|(c, n)| n < c);
         let narrower = cap.value.lanes.zip(now.value.lanes).is_some_and(|(c, n)| n < c && n > 0);
         slower || narrower
+    }
+}
+
+fn first<T>(slot: &mut Option<At<T>>, value: Option<T>, line: u32, raw: &str) {
+    if slot.is_none() {
+        *slot = at(value, line, raw);
     }
 }
 
