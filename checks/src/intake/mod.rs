@@ -13,6 +13,7 @@ mod driver_files;
 mod env;
 mod fabric;
 mod iostat;
+mod join;
 mod jsonl;
 mod kernel;
 mod kind;
@@ -135,36 +136,11 @@ impl Intake {
         self.parts.push(part);
     }
 
-    /// Joins the inputs by host: one subject a host; inputs without a host go to the only host there is, or to an
-    /// anonymous one.
+    /// Joins the inputs: one subject a host, the series of a run that goes over several hosts under one of their own;
+    /// inputs that name neither go to the only subject there is, or to an anonymous one.
     #[must_use]
     pub fn finish(self) -> (Vec<Input>, Vec<Subject>) {
-        let mut hosts: Vec<String> = self.parts.iter().filter_map(|p| p.host.clone()).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        let mut subjects: Vec<Subject> = hosts
-            .iter()
-            .map(|h| Subject {
-                id: SubjectId { node: Some(h.clone()), ..SubjectId::default() },
-                facts: Facts::default(),
-            })
-            .collect();
-        let anonymous = self.parts.iter().any(|p| p.host.is_none()) && subjects.len() != 1;
-        if anonymous || subjects.is_empty() {
-            subjects.push(Subject::default());
-        }
-        for part in self.parts {
-            let at = part.host.as_ref().and_then(|h| hosts.binary_search(h).ok()).unwrap_or(subjects.len() - 1);
-            let s = &mut subjects[at];
-            s.id.run = s.id.run.take().or(part.run);
-            s.id.taken_ms = s.id.taken_ms.max(part.taken_ms);
-            s.facts.merge(part.facts);
-        }
-        subjects.retain(|s| !s.facts.is_empty() || s.id.node.is_some());
-        if subjects.is_empty() {
-            subjects.push(Subject::default());
-        }
-        (self.inputs, subjects)
+        (self.inputs, join::join(self.parts))
     }
 
     /// The report over everything that was read: one, or one per host.
@@ -178,7 +154,7 @@ impl Intake {
         if reports.len() == 1 {
             return ReportDoc::One(Box::new(reports.remove(0)));
         }
-        let text = format!("The inputs come from {} hosts; each has its own report.", reports.len());
+        let text = format!("The inputs are of {} hosts or runs; each has its own report.", reports.len());
         ReportDoc::Many { schema: crate::report::SCHEMA, subjects: reports, notes: vec![Note { line: None, text }] }
     }
 }
