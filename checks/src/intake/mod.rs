@@ -65,6 +65,17 @@ pub fn part_text(file: impl Read, nth: usize) -> Option<String> {
     parts.kept()
 }
 
+/// What the reader of a kind makes of a text, whether it looks like that kind or not; nothing for a kind that is no text of
+/// its own. Fuzzing uses it: it goes past the marks.
+#[must_use]
+pub fn read_as(kind: Kind, text: &str) -> Part {
+    let mut part = Part::new(0, kind);
+    if let Some(format) = sniff::format_of(kind) {
+        (format.parse)(text, &mut part);
+    }
+    part
+}
+
 /// Collects inputs and joins them into subjects.
 #[derive(Debug, Default)]
 pub struct Intake {

@@ -1,0 +1,6 @@
+//! Any text through the parser of `checks::intake::Kind::Glxinfo`, whether it looks like that or not.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    checks::intake::read_as(checks::intake::Kind::Glxinfo, text);
+});
