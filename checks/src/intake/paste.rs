@@ -59,10 +59,9 @@ pub(super) fn unwrap(text: &str) -> Cow<'_, str> {
     let blanks = !text.is_ascii() && text.contains(BLANKS);
     // A text with tags of its own holds its entities rightly, whatever stands before it.
     let tags = memchr::memmem::find(text.as_bytes(), b"<nvidia_smi_log").is_some();
-    let entities = !markup
-        && !json
-        && !tags
-        && ENTITIES.iter().any(|(e, _)| memchr::memmem::find(text.as_bytes(), e.as_bytes()).is_some());
+    let escaped = |(e, _): &(&str, &str)| memchr::memmem::find(text.as_bytes(), e.as_bytes()).is_some();
+    let entities =
+        !markup && !json && !tags && memchr::memchr(b'&', text.as_bytes()).is_some() && ENTITIES.iter().any(escaped);
     if !quoted && !blanks && !entities {
         return Cow::Borrowed(text);
     }

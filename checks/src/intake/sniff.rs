@@ -111,6 +111,9 @@ pub(super) fn format_of(kind: Kind) -> Option<&'static Format> {
 
 /// The kind that a line begins, if it is another one than that of the document it stands in.
 pub(super) fn starts(line: &str, current: Option<Kind>) -> Option<Kind> {
+    if current == Some(Kind::Dmesg) && kernel::goes_on(line) {
+        return None;
+    }
     FORMATS.iter().find(|f| Some(f.kind) != current && (f.starts)(line)).map(|f| f.kind)
 }
 

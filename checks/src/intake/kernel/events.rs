@@ -10,6 +10,7 @@ use crate::record::KernelKind;
 pub(super) const NEEDLES: &[&str] = &[
     "NVRM",
     "nvidia",
+    "nv_get_p2p_free_callback",
     "SXid",
     "nouveau",
     "[10de:",
@@ -67,10 +68,33 @@ fn sxid(message: &str) -> Option<(KernelKind, Option<String>)> {
     Some((KernelKind::SXid { code, fatal: fatal(tail) }, bus_id(inside)))
 }
 
-/// Messages of the NVIDIA driver and about it.
+/// Messages of the NVIDIA driver and about it. What a message holds decides early which phrases it can have: journals have
+/// many lines that name the driver.
 fn driver(m: &str) -> Option<KernelKind> {
     let has = |s: &str| m.contains(s);
-    let other = |name| Some(KernelKind::Other(name));
+    if has("NVRM") {
+        return resource_manager(m);
+    }
+    if m.starts_with("nouveau ") {
+        return has("NVIDIA").then_some(KernelKind::Other("nouveau"));
+    }
+    let nvidia = has("nvidia");
+    if has("module with unavailable key") && has("rejected") || has("unsigned module is") {
+        return Some(if nvidia { KernelKind::ModuleRejected } else { KernelKind::Other("module-rejected") });
+    }
+    if nvidia || has("nv_") {
+        return named(m);
+    }
+    None
+}
+
+/// Messages that begin with `NVRM`.
+fn resource_manager(m: &str) -> Option<KernelKind> {
+    let has = |s: &str| m.contains(s);
+    if let Some((_, tail)) = m.split_once("loading NVIDIA UNIX") {
+        let version = tail.split_whitespace().find(|w| is_version(w))?.to_owned();
+        return Some(KernelKind::ModuleLoaded { version, open: tail.contains("Open Kernel Module") });
+    }
     if has("fallen off the bus") {
         return Some(KernelKind::FallenOffBus);
     }
@@ -78,57 +102,58 @@ fn driver(m: &str) -> Option<KernelKind> {
         let code = m.split_once("failed! (").and_then(|(_, t)| Some(t.split_once(')')?.0.to_owned()));
         return Some(KernelKind::InitFailed { code });
     }
-    if has("nvidia") && has("probe") && has("failed with error") {
-        return Some(KernelKind::InitFailed { code: None });
-    }
-    if let Some((_, tail)) = m.split_once("NVRM: loading NVIDIA UNIX") {
-        let version = tail.split_whitespace().find(|w| is_version(w))?.to_owned();
-        return Some(KernelKind::ModuleLoaded { version, open: tail.contains("Open Kernel Module") });
-    }
     if has("API mismatch: the client") {
         return Some(KernelKind::ApiMismatch);
     }
-    if has("nvidia") && (has("disagrees about version of symbol") || has("Key was rejected by service")) {
+    let gsp = has("initialize GSP firmware RM") || has("WPR2 already up") || has("Rate limiting GSP RPC error");
+    let name = if has("assigned to your NVIDIA device is invalid") {
+        "bar-invalid"
+    } else if has("probe routine was not called for") || has("another driver was loaded and obtained ownership") {
+        "driver-conflict"
+    } else if has("not supported by open") {
+        "not-supported-open"
+    } else if has("is not supported by the") || has("Legacy drivers") {
+        "not-supported"
+    } else if has("necessary power cables connected") {
+        "power-cable"
+    } else if has("Persistence mode is deprecated") {
+        "persistence-deprecated"
+    } else if gsp || has("waiting for RPC response") || has("GSP") && has("bootstrap") && has("fail") {
+        "gsp"
+    } else {
+        return None;
+    };
+    Some(KernelKind::Other(name))
+}
+
+/// Messages of other parts of the kernel that name an NVIDIA module.
+fn named(m: &str) -> Option<KernelKind> {
+    let has = |s: &str| m.contains(s);
+    if has("probe") && has("failed with error") {
+        return Some(KernelKind::InitFailed { code: None });
+    }
+    if has("fallen off the bus") {
+        return Some(KernelKind::FallenOffBus);
+    }
+    if has("disagrees about version of symbol") || has("Key was rejected by service") {
         return Some(KernelKind::ModuleRejected);
     }
-    if has("nvidia") && has("module verification failed") {
-        return other("module-unsigned");
-    }
-    if has("module with unavailable key") && has("rejected") || has("unsigned module is") {
-        return if has("nvidia") { Some(KernelKind::ModuleRejected) } else { other("module-rejected") };
-    }
-    if has("assigned to your NVIDIA device is invalid") {
-        return other("bar-invalid");
-    }
-    if has("probe routine was not called for") || has("another driver was loaded and obtained ownership") {
-        return other("driver-conflict");
-    }
-    if has("not supported by open") {
-        return other("not-supported-open");
-    }
-    if has("NVRM") && (has("is not supported by the") || has("Legacy drivers")) {
-        return other("not-supported");
-    }
-    if has("necessary power cables connected") {
-        return other("power-cable");
-    }
-    if has("Persistence mode is deprecated") {
-        return other("persistence-deprecated");
-    }
-    let gsp = has("initialize GSP firmware RM") || has("WPR2 already up") || has("Rate limiting GSP RPC error");
-    if has("NVRM") && (gsp || has("waiting for RPC response") || has("GSP") && has("bootstrap") && has("fail")) {
-        return other("gsp");
-    }
-    if has("nvidia-peermem") || has("nvidia_peermem") || has("nv_peer_mem") || has("nv_get_p2p_free_callback") {
+    let name = if has("module verification failed") {
+        "module-unsigned"
+    } else if has("peermem") || has("nv_peer_mem") || has("nv_get_p2p_free_callback") {
         if has("invalid context") {
-            return other("peermem-invalid-context");
+            "peermem-invalid-context"
+        } else if has("ERROR") || has("error") {
+            "peermem"
+        } else {
+            return None;
         }
-        return if has("ERROR") || has("error") { other("peermem") } else { None };
-    }
-    if m.starts_with("nouveau ") && has("NVIDIA") {
-        return other("nouveau");
-    }
-    (has("nvidia-nvlink") && has("Unregistered")).then_some(KernelKind::Other("module-unloaded"))
+    } else if has("nvidia-nvlink") && has("Unregistered") {
+        "module-unloaded"
+    } else {
+        return None;
+    };
+    Some(KernelKind::Other(name))
 }
 
 /// Messages of the PCI core, the hypervisor detection and the IOMMU.

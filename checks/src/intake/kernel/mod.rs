@@ -49,6 +49,18 @@ pub(super) fn starts(line: &str) -> bool {
     possible && (line.starts_with("NVRM: ") || is_kernel_line(line))
 }
 
+/// True for a line that cannot begin anything else in a kernel log: by far the most there, so that it has to be quick.
+pub(super) fn goes_on(line: &str) -> bool {
+    let b = line.as_bytes();
+    if b.first() == Some(&b'[') {
+        let mut rest = b[1..].iter().skip_while(|c| **c == b' ').skip_while(|c| c.is_ascii_digit());
+        return rest.next() == Some(&b'.')
+            && rest.by_ref().take(6).all(u8::is_ascii_digit)
+            && rest.next() == Some(&b']');
+    }
+    memchr::memmem::find(&b[..b.len().min(80)], b" kernel: ").is_some()
+}
+
 /// True if the head has kernel log lines, or says that there are none to be read.
 pub(super) fn looks(head: &str) -> bool {
     let mut plain = 0;
@@ -150,6 +162,8 @@ pub(super) struct KernelLog {
     line: u32,
     lines: u64,
     events: Vec<KernelEvent>,
+    /// Where the events of the boot begin that is being read.
+    boot_from: usize,
     same: BTreeMap<(u32, Option<String>), u32>,
     left_out: u64,
     /// Seconds since boot and clock of the last line that had the former.
@@ -174,6 +188,7 @@ impl KernelLog {
             line: 1,
             lines: 0,
             events: Vec::new(),
+            boot_from: 0,
             same: BTreeMap::new(),
             left_out: 0,
             last: None,
@@ -402,9 +417,11 @@ impl KernelLog {
 
     /// What came before was an earlier boot.
     fn boot(&mut self) {
-        for e in &mut self.events {
+        // Those before it are marked: a log of many boots stays linear.
+        for e in &mut self.events[self.boot_from..] {
             e.boot = Boot::Earlier;
         }
+        self.boot_from = self.events.len();
         self.same.clear();
         self.on_bus.clear();
         self.module = None;
@@ -421,6 +438,7 @@ impl KernelLog {
         if self.events.len() >= EVENTS_MAX {
             let before = self.events.len();
             self.events.retain(|e| e.boot == Boot::Present);
+            self.boot_from = 0;
             self.left_out += (before - self.events.len()) as u64;
             if self.events.len() >= EVENTS_MAX {
                 self.left_out += 1;
