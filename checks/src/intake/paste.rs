@@ -17,6 +17,8 @@ pub(super) struct Section<'t> {
     pub(super) command: &'t str,
     /// What a line in it began, as the sniffer said.
     pub(super) kind: Option<Kind>,
+    /// That line is the first one.
+    pub(super) begins: bool,
     /// The text, without the indentation of its first line.
     pub(super) text: Cow<'t, str>,
 }
@@ -24,7 +26,7 @@ pub(super) struct Section<'t> {
 impl<'t> Section<'t> {
     /// A text as one section.
     pub(super) fn whole(text: &'t str) -> Self {
-        Self { first_line: 1, command: "", kind: None, text: Cow::Borrowed(text) }
+        Self { first_line: 1, command: "", kind: None, begins: false, text: Cow::Borrowed(text) }
     }
 
     /// Makes it begin on line 1, with empty lines for those before it.
@@ -133,23 +135,25 @@ const LINE_MAX: usize = 512;
 /// stands in. `starts` tells the kind that a line begins, given the one it would have to differ from.
 pub(super) fn sections(text: &str, starts: impl Fn(&str, Option<Kind>) -> Option<Kind>) -> Vec<Section<'_>> {
     let mut out = Vec::new();
-    let mut open = Open { first_line: 1, from: 0, command: "", kind: None, indent: "" };
+    let mut open = Open { first_line: 1, from: 0, command: "", kind: None, begins: false, indent: "" };
     let mut at = 0;
     for (n, raw) in (1u32..).zip(text.split_inclusive('\n')) {
         let line = raw[..raw.floor_char_boundary(LINE_MAX)].trim();
         let next = at + raw.len();
         if let Some(command) = seam(line) {
             open.close(text, at, &mut out);
-            open = Open { first_line: n + 1, from: next, command, kind: None, indent: "" };
+            open = Open { first_line: n + 1, from: next, command, kind: None, begins: false, indent: "" };
         } else if let Some(kind) = starts(line, open.kind) {
             let indent = &raw[..raw.len() - raw.trim_start().len()];
-            if text[open.from..at].trim().is_empty() || open.kind.is_none() && !open.command.is_empty() {
+            let first = open.kind.is_none() && text[open.from..at].trim().is_empty();
+            if first || open.kind.is_none() && !open.command.is_empty() {
                 // The first lines behind a prompt belong to its command.
                 open.kind = Some(kind);
+                open.begins = first;
                 open.indent = indent;
             } else {
                 open.close(text, at, &mut out);
-                open = Open { first_line: n, from: at, command: "", kind: Some(kind), indent };
+                open = Open { first_line: n, from: at, command: "", kind: Some(kind), begins: true, indent };
             }
         }
         at = next;
@@ -163,6 +167,7 @@ struct Open<'t> {
     from: usize,
     command: &'t str,
     kind: Option<Kind>,
+    begins: bool,
     indent: &'t str,
 }
 
@@ -173,7 +178,13 @@ impl<'t> Open<'t> {
             return;
         }
         let text = if self.indent.is_empty() { Cow::Borrowed(body) } else { Cow::Owned(dedent(body, self.indent)) };
-        out.push(Section { first_line: self.first_line, command: self.command, kind: self.kind, text });
+        out.push(Section {
+            first_line: self.first_line,
+            command: self.command,
+            kind: self.kind,
+            begins: self.begins,
+            text,
+        });
     }
 }
 

@@ -5,8 +5,22 @@ use crate::fact::bus_id;
 
 /// Normalises `[domain:]bus:device[.function]` to `dddd:bb:dd`, lower case and without function.
 pub(super) fn address(s: &str) -> Option<String> {
+    // As the driver prints it.
+    if is_plain(s) {
+        return Some(s.to_ascii_lowercase());
+    }
     let id = strict(s)?;
     Some(id.split_once('.').map_or(id.as_str(), |(slot, _)| slot).to_owned())
+}
+
+/// True for `dddd:bb:dd`.
+fn is_plain(s: &str) -> bool {
+    let b = s.as_bytes();
+    b.len() == 10
+        && b[4] == b':'
+        && b[7] == b':'
+        && b.iter().enumerate().all(|(i, c)| i == 4 || i == 7 || c.is_ascii_hexdigit())
+        && matches!(b[8], b'0' | b'1')
 }
 
 /// Normalises `[domain:]bus:device.function` to `dddd:bb:dd.f`.

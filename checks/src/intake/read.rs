@@ -92,7 +92,10 @@ pub(super) fn text(text: &str, hint: Option<Kind>, parts: &mut Parts) {
     let mut found: Vec<(&Format, Section<'_>)> = Vec::new();
     let mut unread = Vec::new();
     for s in paste::sections(text, sniff::starts) {
-        let format = sniff::format(&s.text)
+        // A section that a line of a format begins is of that format; the others need not be asked.
+        let begun = s.kind.filter(|_| s.begins).and_then(sniff::format_of).filter(|f| f.fits(&s.text));
+        let format = begun
+            .or_else(|| sniff::format(&s.text))
             .or_else(|| s.kind.and_then(sniff::format_of))
             .or_else(|| paste::kind_of(s.command).and_then(sniff::format_of));
         match format {

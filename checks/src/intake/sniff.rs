@@ -22,6 +22,13 @@ pub(super) struct Format {
     pub(super) parse: fn(&str, &mut Part),
 }
 
+impl Format {
+    /// True if a text looks like it.
+    pub(super) fn fits(&self, text: &str) -> bool {
+        (self.looks)(head(text))
+    }
+}
+
 /// Text formats in the order in which they are tried: those with unmistakable marks first.
 #[rustfmt::skip]
 const FORMATS: &[Format] = &[

@@ -3,6 +3,7 @@
 //!
 //! It does not know lines, prefixes or boots.
 
+use super::phrases::*;
 use crate::intake::pci;
 use crate::record::KernelKind;
 
@@ -34,28 +35,39 @@ pub(super) const NEEDLES: &[&str] = &[
 ];
 
 /// What a message is, with the PCI address it speaks of (lower case, without function).
-pub(super) fn classify(message: &str) -> Option<(KernelKind, Option<String>)> {
-    if let Some(found) = xid(message).or_else(|| sxid(message)) {
+/// `line` is what its line holds, prefix included.
+pub(super) fn classify(message: &str, line: Found) -> Option<(KernelKind, Option<String>)> {
+    if line.all(NVRM | XID)
+        && let Some(found) = xid(message, line)
+    {
         return Some(found);
     }
-    let kind = driver(message).or_else(|| pci_core(message)).or_else(|| process(message))?;
+    // A host's name can hold a phrase.
+    let f = Found::of(message);
+    if f.any(SXID)
+        && let Some(found) = sxid(message)
+    {
+        return Some(found);
+    }
+    let kind = driver(message, f).or_else(|| pci_core(message, f)).or_else(|| process(message, f))?;
     Some((kind, pci::find(message)))
 }
 
 /// `NVRM: Xid (PCI:0000:3b:00): 31, pid=…`. Only what follows `NVRM: Xid (` counts: tables and later words of other
 /// messages hold numbers that look like codes.
-fn xid(message: &str) -> Option<(KernelKind, Option<String>)> {
-    let after = message.split_once("NVRM:")?.1.trim_start().strip_prefix("Xid")?.trim_start().strip_prefix('(')?;
+fn xid(message: &str, f: Found) -> Option<(KernelKind, Option<String>)> {
+    let after = message.strip_prefix("NVRM:").or_else(|| Some(message.split_once("NVRM:")?.1))?;
+    let after = after.trim_start().strip_prefix("Xid")?.trim_start().strip_prefix('(')?;
     let (inside, tail) = after.split_once(')')?;
     let tail = tail.trim_start().strip_prefix(':')?.trim_start();
     let (code, tail) = number(tail)?;
-    let name = value(tail, "name=").filter(|n| !n.contains("unknown")).map(str::to_owned);
+    let previous = || tail.split_once("caused by previous Xid ").and_then(|(_, n)| Some(number(n)?.0));
     let kind = KernelKind::Xid {
         code,
         pid: value(tail, "pid=").and_then(|p| p.parse().ok()),
-        name,
+        name: value(tail, "name=").filter(|n| !n.starts_with("<unknown")).map(str::to_owned),
         fatal: (144..=150).contains(&code).then(|| fatal(tail)).flatten(),
-        caused_by: tail.split_once("caused by previous Xid ").and_then(|(_, n)| Some(number(n)?.0)),
+        caused_by: if f.any(PREVIOUS_XID) { previous() } else { None },
     };
     Some((kind, bus_id(inside)))
 }
@@ -68,57 +80,51 @@ fn sxid(message: &str) -> Option<(KernelKind, Option<String>)> {
     Some((KernelKind::SXid { code, fatal: fatal(tail) }, bus_id(inside)))
 }
 
-/// Messages of the NVIDIA driver and about it. What a message holds decides early which phrases it can have: journals have
-/// many lines that name the driver.
-fn driver(m: &str) -> Option<KernelKind> {
-    let has = |s: &str| m.contains(s);
-    if has("NVRM") {
-        return resource_manager(m);
+/// Messages of the NVIDIA driver and about it.
+fn driver(m: &str, f: Found) -> Option<KernelKind> {
+    if f.any(NVRM) {
+        return resource_manager(m, f);
     }
-    if m.starts_with("nouveau ") {
-        return has("NVIDIA").then_some(KernelKind::Other("nouveau"));
+    if f.any(NOUVEAU) && m.starts_with("nouveau ") {
+        return f.any(NVIDIA_NAME).then_some(KernelKind::Other("nouveau"));
     }
-    let nvidia = has("nvidia");
-    if has("module with unavailable key") && has("rejected") || has("unsigned module is") {
-        return Some(if nvidia { KernelKind::ModuleRejected } else { KernelKind::Other("module-rejected") });
+    if f.all(KEY_MISSING | REJECTED) || f.any(UNSIGNED) {
+        let named = f.any(NVIDIA_MODULE);
+        return Some(if named { KernelKind::ModuleRejected } else { KernelKind::Other("module-rejected") });
     }
-    if nvidia || has("nv_") {
-        return named(m);
-    }
-    None
+    if f.any(NVIDIA_MODULE | PEER_MEM | PEER_CALLBACK) { module(f) } else { None }
 }
 
 /// Messages that begin with `NVRM`.
-fn resource_manager(m: &str) -> Option<KernelKind> {
-    let has = |s: &str| m.contains(s);
-    if let Some((_, tail)) = m.split_once("loading NVIDIA UNIX") {
+fn resource_manager(m: &str, f: Found) -> Option<KernelKind> {
+    if f.any(LOADING) {
+        let tail = m.split_once("loading NVIDIA UNIX")?.1;
         let version = tail.split_whitespace().find(|w| is_version(w))?.to_owned();
         return Some(KernelKind::ModuleLoaded { version, open: tail.contains("Open Kernel Module") });
     }
-    if has("fallen off the bus") {
+    if f.any(OFF_THE_BUS) {
         return Some(KernelKind::FallenOffBus);
     }
-    if has("RmInitAdapter failed") || has("rm_init_adapter") && has("failed") {
+    if f.any(RM_INIT) || f.all(RM_INIT_LOWER | FAILED) {
         let code = m.split_once("failed! (").and_then(|(_, t)| Some(t.split_once(')')?.0.to_owned()));
         return Some(KernelKind::InitFailed { code });
     }
-    if has("API mismatch: the client") {
+    if f.any(MISMATCH) {
         return Some(KernelKind::ApiMismatch);
     }
-    let gsp = has("initialize GSP firmware RM") || has("WPR2 already up") || has("Rate limiting GSP RPC error");
-    let name = if has("assigned to your NVIDIA device is invalid") {
+    let name = if f.any(REGION_INVALID) {
         "bar-invalid"
-    } else if has("probe routine was not called for") || has("another driver was loaded and obtained ownership") {
+    } else if f.any(NO_PROBE | OTHER_DRIVER) {
         "driver-conflict"
-    } else if has("not supported by open") {
+    } else if f.any(NOT_BY_OPEN) {
         "not-supported-open"
-    } else if has("is not supported by the") || has("Legacy drivers") {
+    } else if f.any(NOT_BY_RELEASE | LEGACY) {
         "not-supported"
-    } else if has("necessary power cables connected") {
+    } else if f.any(POWER_CABLES) {
         "power-cable"
-    } else if has("Persistence mode is deprecated") {
+    } else if f.any(PERSISTENCE) {
         "persistence-deprecated"
-    } else if gsp || has("waiting for RPC response") || has("GSP") && has("bootstrap") && has("fail") {
+    } else if f.any(GSP_START | WPR2 | GSP_RATE | GSP_WAIT) || f.all(GSP | BOOTSTRAP | FAILED) {
         "gsp"
     } else {
         return None;
@@ -127,28 +133,24 @@ fn resource_manager(m: &str) -> Option<KernelKind> {
 }
 
 /// Messages of other parts of the kernel that name an NVIDIA module.
-fn named(m: &str) -> Option<KernelKind> {
-    let has = |s: &str| m.contains(s);
-    if has("probe") && has("failed with error") {
+fn module(f: Found) -> Option<KernelKind> {
+    if f.all(PROBE | WITH_ERROR) {
         return Some(KernelKind::InitFailed { code: None });
     }
-    if has("fallen off the bus") {
+    if f.any(OFF_THE_BUS) {
         return Some(KernelKind::FallenOffBus);
     }
-    if has("disagrees about version of symbol") || has("Key was rejected by service") {
+    if f.any(SYMBOL | KEY_REJECTED) {
         return Some(KernelKind::ModuleRejected);
     }
-    let name = if has("module verification failed") {
+    let peermem = f.any(PEERMEM | PEER_MEM | PEER_CALLBACK);
+    let name = if f.any(VERIFICATION) {
         "module-unsigned"
-    } else if has("peermem") || has("nv_peer_mem") || has("nv_get_p2p_free_callback") {
-        if has("invalid context") {
-            "peermem-invalid-context"
-        } else if has("ERROR") || has("error") {
-            "peermem"
-        } else {
-            return None;
-        }
-    } else if has("nvidia-nvlink") && has("Unregistered") {
+    } else if peermem && f.any(INVALID_CONTEXT) {
+        "peermem-invalid-context"
+    } else if peermem && f.any(ERROR | ERROR_LOWER) {
+        "peermem"
+    } else if f.all(NVLINK | UNREGISTERED) {
         "module-unloaded"
     } else {
         return None;
@@ -157,9 +159,8 @@ fn named(m: &str) -> Option<KernelKind> {
 }
 
 /// Messages of the PCI core, the hypervisor detection and the IOMMU.
-fn pci_core(m: &str) -> Option<KernelKind> {
-    let has = |s: &str| m.contains(s);
-    let name = if has("PCIe Bus Error: severity=") {
+fn pci_core(m: &str, f: Found) -> Option<KernelKind> {
+    let name = if f.any(BUS_ERROR) {
         let severity = m.split_once("severity=")?.1.split(',').next()?;
         match severity {
             s if s.starts_with("Correct") => "aer-corrected",
@@ -167,23 +168,23 @@ fn pci_core(m: &str) -> Option<KernelKind> {
             s if s.contains("Fatal") => "aer-fatal",
             _ => "aer-received",
         }
-    } else if has("AER:") && has("error received") {
+    } else if f.all(AER | ERROR_RECEIVED) {
         "aer-received"
-    } else if has("available PCIe bandwidth, limited by") {
+    } else if f.any(BANDWIDTH) {
         "pcie-bandwidth"
-    } else if has("BAR ") && (has("no space for") || has("failed to assign")) {
+    } else if f.any(BAR) && f.any(NO_SPACE | NOT_ASSIGNED) {
         "bar-no-space"
-    } else if let Some((_, tail)) = m.split_once("[10de:") {
-        let class = tail.split_once("class 0x")?.1;
+    } else if f.any(OF_NVIDIA) {
+        let class = m.split_once("[10de:")?.1.split_once("class 0x")?.1;
         if !class.starts_with("0300") && !class.starts_with("0302") {
             return None;
         }
         "gpu-on-bus"
-    } else if m.starts_with("Linux version ") {
+    } else if f.any(LINUX_VERSION) && m.starts_with("Linux version ") {
         "linux-version"
-    } else if m.starts_with("Hypervisor detected") {
+    } else if f.any(HYPERVISOR) && m.starts_with("Hypervisor detected") {
         "hypervisor"
-    } else if has("iommu: Default domain type") {
+    } else if f.any(IOMMU_DOMAIN) {
         "iommu-domain"
     } else {
         return None;
@@ -192,15 +193,14 @@ fn pci_core(m: &str) -> Option<KernelKind> {
 }
 
 /// Messages about processes that died.
-fn process(m: &str) -> Option<KernelKind> {
-    let has = |s: &str| m.contains(s);
-    let name = if has("]: segfault at ") {
+fn process(m: &str, f: Found) -> Option<KernelKind> {
+    let name = if f.any(SEGFAULT) {
         "segfault"
-    } else if m.starts_with("traps: ") && (has("general protection") || has("trap invalid opcode")) {
+    } else if m.starts_with("traps: ") && f.any(PROTECTION | INVALID_OPCODE) {
         "trap"
-    } else if has("ut of memory: Kill") {
+    } else if f.any(OUT_OF_MEMORY) {
         "oom-kill"
-    } else if m.starts_with("oom-kill:") {
+    } else if f.any(OOM_REPORT) && m.starts_with("oom-kill:") {
         "oom-report"
     } else {
         return None;
@@ -214,10 +214,10 @@ fn number(s: &str) -> Option<(u32, &str)> {
     Some((s[..end].parse().ok()?, &s[end..]))
 }
 
-/// The value behind `key=`, quotes taken off.
-fn value<'t>(s: &'t str, key: &str) -> Option<&'t str> {
-    let v = s.split_once(key)?.1;
-    let v = v.split(',').next()?.trim().trim_matches('\'');
+/// The value behind `key=`, quotes taken off. Process and name stand right behind the code.
+fn value<'t>(tail: &'t str, key: &str) -> Option<&'t str> {
+    let v = tail.split(',').take(4).find_map(|field| field.trim_start().strip_prefix(key))?;
+    let v = v.trim().trim_matches('\'');
     (!v.is_empty()).then_some(v)
 }
 
@@ -251,7 +251,7 @@ mod tests {
 
     #[expect(clippy::type_complexity, reason = "a row of a table")]
     fn xid_of(m: &str) -> Option<(u32, Option<u32>, Option<String>, Option<bool>, Option<u32>, Option<String>)> {
-        match classify(m)? {
+        match classify(m, Found::of(m))? {
             (KernelKind::Xid { code, pid, name, fatal, caused_by }, pci) => {
                 Some((code, pid, name, fatal, caused_by, pci))
             }
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn other_messages() {
-        let kind = |m| classify(m).map(|(k, p)| (k, p.unwrap_or_default()));
+        let kind = |m| classify(m, Found::of(m)).map(|(k, p)| (k, p.unwrap_or_default()));
         let other = |n, p: &str| Some((KernelKind::Other(n), p.to_owned()));
         let sxid = KernelKind::SXid { code: 12028, fatal: Some(false) };
         assert_eq!(

@@ -4,6 +4,7 @@
 //! Only lines that hold one of [`events::NEEDLES`] are looked at. It does not know what an event means for the GPU.
 
 mod events;
+mod phrases;
 mod prefix;
 
 pub(super) use events::is_version;
@@ -19,6 +20,7 @@ use super::{Kind, Part, pci};
 use crate::fact::{Place, Trust};
 use crate::keys;
 use crate::record::{Boot, KernelEvent, KernelKind};
+use phrases::{BOOT_MARK, Found, NAMED_GPU, REBOOT_MARK};
 
 /// Events of one kind on one device that are kept of one boot; a storm of errors says no more with the thousandth line.
 const SAME_MAX: u32 = 512;
@@ -52,13 +54,17 @@ pub(super) fn starts(line: &str) -> bool {
 /// True for a line that cannot begin anything else in a kernel log: by far the most there, so that it has to be quick.
 pub(super) fn goes_on(line: &str) -> bool {
     let b = line.as_bytes();
-    if b.first() == Some(&b'[') {
-        let mut rest = b[1..].iter().skip_while(|c| **c == b' ').skip_while(|c| c.is_ascii_digit());
-        return rest.next() == Some(&b'.')
-            && rest.by_ref().take(6).all(u8::is_ascii_digit)
-            && rest.next() == Some(&b']');
+    if b.first() != Some(&b'[') {
+        return b.starts_with(b"kern  :") || memchr::memmem::find(&b[..b.len().min(80)], b" kernel: ").is_some();
     }
-    memchr::memmem::find(&b[..b.len().min(80)], b" kernel: ").is_some()
+    // `[Sun Feb 23 …]`; dates of other logs begin with the month or the year.
+    if b.get(4) == Some(&b' ')
+        && [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"].iter().any(|d| b[1..4] == d[..])
+    {
+        return true;
+    }
+    let mut rest = b[1..].iter().skip_while(|c| **c == b' ').skip_while(|c| c.is_ascii_digit());
+    rest.next() == Some(&b'.') && rest.by_ref().take(6).all(u8::is_ascii_digit) && rest.next() == Some(&b']')
 }
 
 /// True if the head has kernel log lines, or says that there are none to be read.
@@ -164,7 +170,7 @@ pub(super) struct KernelLog {
     events: Vec<KernelEvent>,
     /// Where the events of the boot begin that is being read.
     boot_from: usize,
-    same: BTreeMap<(u32, Option<String>), u32>,
+    same: BTreeMap<u32, BTreeMap<Option<String>, u32>>,
     left_out: u64,
     /// Seconds since boot and clock of the last line that had the former.
     last: Option<(f64, Option<f64>)>,
@@ -325,9 +331,13 @@ impl KernelLog {
     }
 
     fn read(&mut self, raw: &str, after: &str, n: u32) {
-        let line = prefix::parse(cut(raw, MESSAGE_MAX));
-        let new_boot =
-            raw.contains("-- Boot ") || raw.contains("-- Reboot --") || line.message.starts_with("Linux version ");
+        let front = cut(raw, MESSAGE_MAX);
+        let found = Found::of(front);
+        if !found.is_telling() {
+            return;
+        }
+        let line = prefix::parse(front);
+        let new_boot = found.any(BOOT_MARK | REBOOT_MARK) || line.message.starts_with("Linux version ");
         if new_boot || self.restarted(&line) {
             self.boot();
         }
@@ -337,10 +347,15 @@ impl KernelLog {
         if let Some(h) = line.host.filter(|_| self.hosts.len() < 2) {
             self.hosts.insert(h.to_owned());
         }
-        let Some((kind, pci)) = events::classify(line.message) else {
-            self.remember(line.message, n);
+        let Some((kind, pci)) = events::classify(line.message, found) else {
+            if found.any(NAMED_GPU) {
+                self.remember(line.message, n);
+            }
             return;
         };
+        if self.is_stormy(&kind, &pci) {
+            return;
+        }
         let place = Place::line(self.input, n, raw);
         match kind {
             KernelKind::Other("gpu-on-bus") => {
@@ -408,9 +423,7 @@ impl KernelLog {
 
     /// `NVRM: The NVIDIA GPU 0000:3b:00.0 (PCI ID: …)` begins a message of several lines.
     fn remember(&mut self, message: &str, n: u32) {
-        if message.contains("The NVIDIA GPU")
-            && let Some(pci) = pci::find(message)
-        {
+        if let Some(pci) = pci::find(message) {
             self.named = Some((n, pci));
         }
     }
@@ -428,13 +441,20 @@ impl KernelLog {
         self.last = None;
     }
 
-    fn push(&mut self, event: KernelEvent) {
-        let seen = self.same.entry((signature(&event.kind), event.pci.clone())).or_insert(0);
+    /// True, and counted, if enough of the like was seen in this boot.
+    fn is_stormy(&mut self, kind: &KernelKind, pci: &Option<String>) -> bool {
+        let of_kind = self.same.entry(signature(kind)).or_default();
+        let Some(seen) = of_kind.get_mut(pci) else {
+            of_kind.insert(pci.clone(), 1);
+            return false;
+        };
         *seen += 1;
-        if *seen > SAME_MAX {
-            self.left_out += 1;
-            return;
-        }
+        let stormy = *seen > SAME_MAX;
+        self.left_out += u64::from(stormy);
+        stormy
+    }
+
+    fn push(&mut self, event: KernelEvent) {
         if self.events.len() >= EVENTS_MAX {
             let before = self.events.len();
             self.events.retain(|e| e.boot == Boot::Present);

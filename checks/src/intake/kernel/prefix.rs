@@ -65,6 +65,11 @@ fn facility(m: &str) -> Option<&str> {
     const FACILITIES: &[&str] =
         &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "cron", "authpriv"];
     const LEVELS: &[&str] = &["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
+    // The longest facility, padded: anything else is told by its first bytes.
+    let front = &m.as_bytes()[..m.len().min(12)];
+    if !front.first()?.is_ascii_lowercase() || !front.contains(&b':') {
+        return None;
+    }
     let mut fields = m.splitn(3, ':');
     let (facility, level, rest) = (fields.next()?, fields.next()?, fields.next()?);
     let known = |list: &[&str], word: &str| list.contains(&word.trim());
